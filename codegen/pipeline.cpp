@@ -31,6 +31,7 @@
 #include "codegen/optimize/hoist_tables.h"
 #include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/normalize_reductions.h"
+#include "codegen/optimize/read_halves.h"
 #include "codegen/optimize/scatter_onto_tables.h"
 #include "codegen/optimize/select_mode.h"
 #include "codegen/optimize/sum_into_einsum.h"
@@ -190,6 +191,8 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return scatter_onto_tables(at.graph); }},
     {"rematerialise", "of primitive ops, each of them once: what is read anyway shows then",
      [](const Passage& at) { return at.request.fusion ? rematerialise(at.graph) : at.graph; }},
+    {"read_halves", "once no pass asks for the types of what attention reads",
+     [](const Passage& at) { return read_halves(at.graph); }},
     {"dead_code", "again", [](const Passage& at) { return dead_code(at.graph); },
      &CompiledProgram::optimized, true},
 };

@@ -10,8 +10,9 @@
 
 namespace fovea {
 
-AtPosition::AtPosition(const TimedGraph& timed)
+AtPosition::AtPosition(const TimedGraph& timed, DType caches)
     : timed_(timed),
+      caches_(caches),
       of_source_(find_source_values(timed)),
       source_(timed.model),
       rewrite_(source_),

@@ -19,7 +19,7 @@ namespace fovea {
 /// the deriving program's to give.
 class AtPosition {
   public:
-    explicit AtPosition(const TimedGraph& timed);
+    AtPosition(const TimedGraph& timed, DType caches);
     AtPosition(const AtPosition&) = delete;
     AtPosition& operator=(const AtPosition&) = delete;
     virtual ~AtPosition() = default;
@@ -62,6 +62,8 @@ class AtPosition {
     void output(const char* name, Tensor value, bool is_state, int scope);
     Tensor before(const char* name, const Shape& shape, DType dtype, int scope);
     static Tensor truths_as_numbers(Tensor value);
+    /// Of what values of a type lie in a cache.
+    DType type_in_cache(DType type) const { return type == f32 ? caches_ : type; }
 
     /// A loop along positions, by one of its results. Results of one loop have the same key.
     bool is_loop(int id) const { return has_time(id) && is_scan(source_, id); }
@@ -69,6 +71,7 @@ class AtPosition {
     Loop loop_of(int scan) const { return {scan_of(source_, scan).function, source_[scan].inputs}; }
 
     const TimedGraph& timed_;
+    const DType caches_;
     const SourceValues of_source_;
     const Graph& source_;
     Rewrite rewrite_;

@@ -52,14 +52,15 @@ class Step : public AtPosition {
         return before(name_of_kept(id), node.shape, node.dtype, node.scope);
     }
     Tensor make_cached(const char* name, int operand, int scope, std::int64_t ring) override {
-        Tensor row = truths_as_numbers(at(operand));
+        const Tensor row = truths_as_numbers(at(operand));
         Shape shape = source_[operand].shape, along{room_of(ring)};
         shape[time(operand)] = room_of(ring);
         for (int i = time(operand) + 1; i < shape.rank(); ++i) along.push(1);
         if (!ring) target_[position_.id].dim = Dim(kSteps);  // such a cache ends
         Tensor slot = ring ? rest_of(position_, slots_of(ring)) : position_;
         Tensor is_new = eq(iota(target_, along, 0), slot);
-        Tensor next = where(is_new, row, before(name, shape, row.dtype(), scope));
+        const Tensor old = before(name, shape, type_in_cache(row.dtype()), scope);
+        const Tensor next = cast(where(is_new, row, cast(old, row.dtype())), old.dtype());
         output(name, next, true, scope);
         return cast(next, source_[operand].dtype);
     }
@@ -147,7 +148,9 @@ class Prefill : public AtPosition {
     Dim cached_positions() const override { return length(); }
     bool reads_rings() const override { return false; }
     Tensor make_cached(const char* name, int operand, int scope, std::int64_t ring) override {
-        Tensor all = rewrite_.mapped(operand), value = truths_as_numbers(all);
+        const Tensor all = rewrite_.mapped(operand);
+        Tensor value = truths_as_numbers(all);
+        value = cast(value, type_in_cache(value.dtype()));
         const Dim rest = Dim(kSteps) - length();
         value = ring ? in_ring(value, time(operand), ring) : pad(value, time(operand), 0, rest);
         output(name, value, false, scope);
@@ -206,11 +209,11 @@ std::optional<std::string> why_not_decodable(const Graph& model) {
     return std::nullopt;
 }
 
-Decoding derive_decoding(const Graph& model) {
+Decoding derive_decoding(const Graph& model, DType caches) {
     const TimedGraph timed = find_time_axes(model);
-    Graph step = Step(timed).run();
+    Graph step = Step(timed, caches).run();
     if (!why_not_row_positions(step)) step = with_row_positions(step);
-    return {Prefill(timed).run(), std::move(step)};
+    return {Prefill(timed, caches).run(), std::move(step)};
 }
 
 }  // namespace fovea

@@ -46,7 +46,8 @@ FOVEA_INLINE void fetch_numbers(const std::uint32_t* line) {
 /// time, to `total`.
 template <int Bits, int Group, i64 Pairs, class Value>
 FOVEA_INLINE void add_pairs_of_groups(floats& total, QuantizedRow<Value> a,
-                                      const std::uint32_t* numbers) {
+                                      const std::uint32_t* numbers,
+                                      typename Numbers<Bits>::Tables tables) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
     constexpr i64 kWords = WeightLayout{{Bits, Group}, 0, 0}.words_of_pair();
     floats sums[2 * Pairs];
@@ -57,7 +58,7 @@ FOVEA_INLINE void add_pairs_of_groups(floats& total, QuantizedRow<Value> a,
             const std::uint32_t* const line =
                 numbers + group / 2 * kWords + (1 + 2 * (k / kTogether) + group % 2) * kLanes;
             fetch_numbers(line);
-            add_line<Bits>(sums[group], a.values + group * Group + k, Numbers<Bits>(line));
+            add_line<Bits>(sums[group], a.values + group * Group + k, Numbers<Bits>(line, tables));
         }
     FOVEA_UNROLL for (i64 pair = 0; pair < Pairs; ++pair) {
         fetch_numbers(numbers + pair * kWords);
@@ -71,12 +72,13 @@ FOVEA_INLINE void add_pairs_of_groups(floats& total, QuantizedRow<Value> a,
 template <int Bits, int Group, class Value>
 FOVEA_INLINE floats product_of_row(QuantizedRow<Value> a, const std::uint32_t* panel,
                                    const WeightLayout& layout) {
+    const typename Numbers<Bits>::Tables tables;
     floats total{};
     i64 pair = 0;
     const auto add = [&]<i64 Pairs>(Fixed<Pairs>) FOVEA_LAMBDA {
         for (; pair + Pairs <= layout.pairs(); pair += Pairs)
             add_pairs_of_groups<Bits, Group, Pairs>(total, a.from_group(2 * pair, Group),
-                                                    panel + pair * layout.words_of_pair());
+                                                    panel + pair * layout.words_of_pair(), tables);
     };
     add(fixed<2>);
     add(fixed<1>);
@@ -89,6 +91,7 @@ template <int Bits, int Group>
 FOVEA_INLINE floats product_as_by_tiles(const float* a, const std::uint32_t* panel,
                                         const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
+    const typename Numbers<Bits>::Tables tables;
     floats total{};
     for (i64 pair = 0; pair < layout.pairs(); ++pair, a += 2 * Group) {
         fetch_numbers(panel);
@@ -100,7 +103,7 @@ FOVEA_INLINE floats product_as_by_tiles(const float* a, const std::uint32_t* pan
             FOVEA_UNROLL for (i64 k = first; k < first + kMatrixSteps; k += kTogether)
                 FOVEA_UNROLL for (i64 half = 0; half < 2; ++half, panel += kLanes) {
                 fetch_numbers(panel);
-                const Numbers<Bits> numbers(panel);
+                const Numbers<Bits> numbers(panel, tables);
                 const float* const steps = a + half * Group + k;
                 const auto add = [&]<int... Step>(std::integer_sequence<int, Step...>)
                                      FOVEA_LAMBDA {
@@ -127,13 +130,14 @@ FOVEA_INLINE floats product_as_by_tiles(const float* a, const std::uint32_t* pan
 template <int Bits, int Group, class Value>
 inline void expand_panel(Value* to, const std::uint32_t* panel, const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
+    const typename Numbers<Bits>::Tables tables;
     for (i64 pair = 0; pair < layout.pairs(); ++pair) {
         panel += kLanes;
         for (i64 k = 0; k < Group; k += kTogether)
             for (i64 half = 0; half < 2; ++half, panel += kLanes) {
                 fetch_numbers(panel);
                 Value* const line = to + ((2 * pair + half) * Group + k) * kLanes;
-                const Numbers<Bits> numbers(panel);
+                const Numbers<Bits> numbers(panel, tables);
                 const auto copy = [&]<int... Step>(
                                       std::integer_sequence<int, Step...>) FOVEA_LAMBDA {
                     if constexpr (std::is_same_v<Value, float>)
@@ -255,13 +259,12 @@ FOVEA_SHARED __attribute__((noinline)) void matrix_product_of_rows(floats* total
 template <int Group, class ARows, class Finish>
 FOVEA_INLINE void finish_rows_by_tiles(const Panel& panel, const Lanes& lanes, const ARows& a,
                                        const std::uint32_t* b, const Finish& finish) {
-    MatrixTiles tiles;
     const i64 end = panel.row + panel.rows;
 #pragma GCC unroll 1
     for (i64 row = panel.row; row < end; row += kMatrixRows) {
         const i64 rows = end - row < kMatrixRows ? end - row : kMatrixRows;
         floats totals[kMatrixRows];
-        tiles.take_rows(rows);
+        take_matrix_rows(rows);
         const auto multiply = rows == kMatrixRows ? matrix_product_of_rows<Group, true>
                                                   : matrix_product_of_rows<Group, false>;
         multiply(totals, rows, a.row(row).values, a.length(), a.of_panel, b, a.layout());

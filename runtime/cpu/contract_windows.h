@@ -77,21 +77,6 @@ FOVEA_INLINE void contract_in_place(const Panel& panel, RowCount, Columns, Opera
         run.template operator()<kRest % kLanes == 0, int((kRest + kLanes - 1) / kLanes)>(kRest);
 }
 
-/// The sums over the lanes of up to 16 vectors, one in each lane: halves of two vectors at a time.
-/// A vector that has no other is its own, and so lanes behind the last sum have any numbers.
-template <int Count>
-FOVEA_INLINE floats sums_across(const floats* vectors) {
-    static_assert(Count <= kLanes);
-    floats part[Count];
-    FOVEA_UNROLL for (int i = 0; i < Count; ++i) part[i] = vectors[i];
-    FOVEA_UNROLL for (int half = int(kLanes) / 2; half > 0; half /= 2)
-        FOVEA_UNROLL for (int i = 0; i < half; ++i) if (i < Count) {
-        const floats other = part[i + half < Count ? i + half : i];
-        part[i] = interleave_lower(part[i], other) + interleave_upper(part[i], other);
-    }
-    return part[0];
-}
-
 /// Adds the sum over the lanes of each vector to `to`, of which there are so many.
 template <int Count>
 FOVEA_INLINE void add_sums(float* to, const floats* vectors) {
@@ -99,15 +84,6 @@ FOVEA_INLINE void add_sums(float* to, const floats* vectors) {
     const Lanes lanes{kNow};
     store(to, load(to, lanes) + sums_across<kNow>(vectors), lanes);
     if constexpr (Count > kNow) add_sums<Count - kNow>(to + kNow, vectors + kNow);
-}
-
-/// A vector that many instructions use, loaded once: most lie across two lines of the cache, which
-/// takes an instruction with an operand in memory twice as long.
-FOVEA_INLINE floats in_register(floats value) {
-#ifdef __AVX512F__
-    asm("" : "+v"(value));
-#endif
-    return value;
 }
 
 /// Some runs of the innermost sum: where they begin in both operands, and their length.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "double_math.h"
-#include "exp_parts.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

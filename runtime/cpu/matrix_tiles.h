@@ -6,6 +6,7 @@
 // nor with the number of rows: a kernel takes such tiles for all of its products.
 #pragma once
 
+#include "matrix_shapes.h"
 #include "pack_pairs.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -63,40 +64,12 @@ struct NextColumns {
 
 #if defined(__AMX_BF16__)
 
-/// The shapes of the tiles, as the processor takes them: sums of two tiles of rows by two of
-/// columns (0 to 3), rows (4, 5), columns (6, 7). Sets them anew where the rows change, and gives
-/// up the tiles at the end: a processor that holds some is slower to change threads.
-class MatrixTiles {
-  public:
-    MatrixTiles() = default;
-    ~MatrixTiles() { _tile_release(); }
-    MatrixTiles(const MatrixTiles&) = delete;
-
-    /// 1 to kMatrixBlock rows from now on.
-    void take_rows(i64 rows) {
-        if (rows == rows_) return;
-        rows_ = rows;
-        struct alignas(64) Shapes {
-            std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-            std::uint16_t bytes[16] = {};
-            std::uint8_t rows[16] = {};
-        } shapes;
-        const i64 first = rows < kMatrixRows ? rows : kMatrixRows;
-        // A second tile without rows is not used.
-        const i64 second = rows > kMatrixRows ? rows - kMatrixRows : 1;
-        const i64 of_tiles[] = {first, first,  second,      second,
-                                first, second, kMatrixRows, kMatrixRows};
-        for (int tile = 0; tile < 8; ++tile) {
-            shapes.bytes[tile] = 64;
-            shapes.rows[tile] = std::uint8_t(of_tiles[tile]);
-        }
-        // g++ 12's intrinsic says that it reads the first 8 bytes alone.
-        asm volatile("ldtilecfg %0" : : "m"(shapes));
-    }
-
-  private:
-    i64 rows_ = 0;
-};
+/// Sets the shapes for sums of two tiles of rows by two of columns (0 to 3), rows (4, 5), columns
+/// (6, 7), of 1 to kMatrixBlock rows. A second tile without rows is not used.
+FOVEA_INLINE void take_matrix_rows(i64 rows) {
+    MatrixShapes::set(int(rows < kMatrixRows ? rows : kMatrixRows),
+                      int(rows > kMatrixRows ? rows - kMatrixRows : kMatrixRows));
+}
 
 /// Adds the products of one group of steps to the sums of one tile of rows, or of two.
 template <int Tiles, int Vectors>
@@ -207,9 +180,7 @@ FOVEA_INLINE void end_matrix_sums(float* sums) {
 
 #else
 
-struct MatrixTiles {
-    void take_rows(i64 /*rows*/) {}
-};
+FOVEA_INLINE void take_matrix_rows(i64 /*rows*/) {}
 template <int Tiles, int Vectors>
 void matrix_products(float* to, MatrixRows a, MatrixColumns b, i64 groups, NextColumns& next);
 
@@ -281,7 +252,6 @@ FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lan
     alignas(64) bf16 last_columns[kMatrixSteps * kLanes * kColumnTiles];
     alignas(64) bf16 last_rows[kMatrixBlock * kMatrixSteps];
     alignas(64) float sums[kMatrixBlock * kLanes * kColumnTiles];
-    MatrixTiles tiles;
 #pragma GCC unroll 1
     for (int v = 0; v < Vectors; v += kColumnTiles) {
         MatrixColumns columns{b + 2 * kLanes * v, stride, nullptr};
@@ -304,7 +274,7 @@ FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lan
                 copy_last_steps(last_rows, from, row, count, has_zeros ? kMatrixSteps : last);
                 of_a.rest = last_rows;
             }
-            tiles.take_rows(count);
+            take_matrix_rows(count);
             if (count > kMatrixRows)
                 matrix_products<2, kColumnTiles>(sums, of_a, columns, groups, next);
             else matrix_products<1, kColumnTiles>(sums, of_a, columns, groups, next);

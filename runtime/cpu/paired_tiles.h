@@ -97,8 +97,7 @@ struct PairProducts {
 #ifdef FOVEA_MULTIPLIES_PAIRS
         Pairs rights[Vectors];
         FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) {
-            rights[v] = load_pairs(right(lane + kLanes * v, pair));
-            if constexpr (!kIsTwice<Pairs>) asm("" : "+v"(rights[v]));  // as in Products
+            rights[v] = in_register(load_pairs(right(lane + kLanes * v, pair)));
         }
         FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
             const Pairs factor = splat_pair(left(row + i, pair));
@@ -118,30 +117,38 @@ struct PairProducts {
     /// A block by tiles of 16 rows and up to 64 lanes: finish(row, lane, sum) gets start(row, lane)
     /// with the products of the steps, which are pairs. Groups of kMatrixSteps begin where the
     /// tile's steps do, whichever of them are asked for, and those that are not are zeros, so that
-    /// bits do not depend on the block.
+    /// bits do not depend on the block. A few rows alone are tiles of so many.
     template <class Start, class Finish, class Ahead>
     void sum_block(const TileBlock& block, StepRange pairs, const Start& start,
                    const Finish& finish, const Ahead& ahead) const {
-        MatrixTiles tiles;
-        tiles.take_rows(kMatrixBlock);
+        const i64 all = block.row_end - block.row;
+        if (all <= 0) return;  // there are no tiles without rows
+        const bool are_few = all < kMatrixRows;
+        MatrixShapes::set(int(are_few ? all : kMatrixRows), int(kMatrixRows));
         for (i64 row = block.row; row < block.row_end; row += kMatrixRows) {
-            const i64 rows = minimum(block.row_end - row, kMatrixRows);
+            const MatrixBlock rows{row, minimum(block.row_end - row, kMatrixRows),
+                                   are_few ? all : kMatrixRows};
             i64 lane = block.lane;
             if (lane == 0)
-                for (i64 r = 0; r < rows; ++r) ahead(row + r);
-            for (; lane + 3 * kLanes < block.lane_end; lane += 4 * kLanes)
-                sum_tiles<4>(row, rows, lane, pairs, start, finish);
+                for (i64 r = 0; r < rows.count; ++r) ahead(row + r);
+            for (; !are_few && lane + 3 * kLanes < block.lane_end; lane += 4 * kLanes)
+                sum_tiles<4>(rows, lane, pairs, start, finish);
             for (; lane + kLanes < block.lane_end; lane += 2 * kLanes)
-                sum_tiles<2>(row, rows, lane, pairs, start, finish);
-            if (lane < block.lane_end) sum_tiles<1>(row, rows, lane, pairs, start, finish);
+                sum_tiles<2>(rows, lane, pairs, start, finish);
+            if (lane < block.lane_end) sum_tiles<1>(rows, lane, pairs, start, finish);
         }
     }
 
   private:
     static constexpr i64 kPairs = kMatrixSteps / 2;  // of a group
 
+    /// The rows of tiles, of which the first `count` are the block's.
+    struct MatrixBlock {
+        i64 row, count, of_tiles;
+    };
+
     template <int Vectors, class Start, class Finish>
-    void sum_tiles(i64 row, i64 rows, i64 lane, StepRange pairs, const Start& start,
+    void sum_tiles(const MatrixBlock& rows, i64 lane, StepRange pairs, const Start& start,
                    const Finish& finish) const {
         constexpr i64 kLine = kLanes * Vectors;
         constexpr bool kFromZero = std::is_same_v<Start, FromZero>;
@@ -149,37 +156,37 @@ struct PairProducts {
         alignas(64) bf16 some_rows[kMatrixRows * kMatrixSteps], some_columns[2 * kPairs * kLine];
         const auto for_sums_of_rows = [&](const auto& body) FOVEA_LAMBDA {
 #pragma GCC unroll 1
-            for (i64 r = 0; r < rows; ++r)
+            for (i64 r = 0; r < rows.count; ++r)
                 FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-                    body(r, lane + kLanes * v, sums + r * kLine + kLanes * v);
+                    body(rows.row + r, lane + kLanes * v, sums + r * kLine + kLanes * v);
         };
         if constexpr (!kFromZero)
-            for_sums_of_rows([&](i64 r, i64 x, float* sum)
-                                 FOVEA_LAMBDA { store(sum, floats(start(row + r, x))); });
+            for_sums_of_rows([&](i64 row, i64 x, float* sum)
+                                 FOVEA_LAMBDA { store(sum, floats(start(row, x))); });
         begin_matrix_sums<Vectors>(kFromZero ? nullptr : sums);
         for (i64 pair = pairs.first / kPairs * kPairs; pair < pairs.last; pair += kPairs) {
             const StepRange own{maximum(pairs.first - pair, i64(0)),
                                 minimum(pairs.last - pair, kPairs)};
-            add_matrix_group<Vectors>(rows_of_group(some_rows, row, rows, pair, own),
+            add_matrix_group<Vectors>(rows_of_group(some_rows, rows, pair, own),
                                       columns_of_group<Vectors>(some_columns, lane, pair, own));
         }
         end_matrix_sums<Vectors>(sums);
-        for_sums_of_rows([&](i64 r, i64 x, const float* sum)
-                             FOVEA_LAMBDA { finish(row + r, x, load(sum)); });
+        for_sums_of_rows([&](i64 row, i64 x, const float* sum)
+                             FOVEA_LAMBDA { finish(row, x, load(sum)); });
     }
 
-    /// 16 rows of a group of pairs, of which these are asked for: where they lie, or in `memory`.
-    FOVEA_INLINE MatrixRows rows_of_group(bf16* memory, i64 row, i64 rows, i64 pair,
+    /// The rows of a group of pairs, of which these are asked for: where they lie, or in `memory`.
+    FOVEA_INLINE MatrixRows rows_of_group(bf16* memory, const MatrixBlock& rows, i64 pair,
                                           StepRange own) const {
-        const bf16* const first = left(row, pair);
+        const bf16* const first = left(rows.row, pair);
         const MatrixRows in_memory{memory, kMatrixSteps, nullptr};
-        if (left(row, pair + 1) - first == 2) {
-            const i64 stride = left(row + 1, pair) - first;
-            if (rows == kMatrixRows && own.first == 0 && own.last == kPairs)
+        if (left(rows.row, pair + 1) - first == 2) {
+            const i64 stride = left(rows.row + 1, pair) - first;
+            if (rows.count == rows.of_tiles && own.first == 0 && own.last == kPairs)
                 return {first, stride, nullptr};
-            for (i64 r = 0; r < kMatrixRows; ++r) {
+            for (i64 r = 0; r < rows.of_tiles; ++r) {
                 store_as(memory + r * kMatrixSteps, words{});
-                if (r < rows)
+                if (r < rows.count)
                     std::memcpy(memory + r * kMatrixSteps + 2 * own.first,
                                 first + r * stride + 2 * own.first,
                                 std::size_t(own.last - own.first) * 2 * sizeof(bf16));
@@ -188,7 +195,7 @@ struct PairProducts {
         }
         words square[kLanes];
         FOVEA_UNROLL for (i64 p = 0; p < kPairs; ++p) square[p] =
-            own.first <= p && p < own.last ? load_as<words>(left(row, pair + p)) : words{};
+            own.first <= p && p < own.last ? load_as<words>(left(rows.row, pair + p)) : words{};
         transpose(square);
         FOVEA_UNROLL for (i64 r = 0; r < kMatrixRows; ++r)
             store_as(memory + r * kMatrixSteps, square[r]);

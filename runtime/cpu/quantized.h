@@ -75,11 +75,11 @@ FOVEA_INLINE words pairs_of_numbers(floats first, floats second) {
 #endif
 }
 
-/// The numbers of a group of 16 rows, in the order of its steps. `at`: they are floats times a
-/// power of two, of 4 bits with 8 added: what they are multiplied with has the inverse
-/// (`factor_of`), so that products are exact, and a sum begins with -8 times the sum of what it
-/// multiplies. `number`: themselves as floats. `pair`: two of kTogether steps as bfloat16, the one
-/// that is `first_of` the pair and the one kApart on.
+/// The numbers of a group of 16 rows, in the order of its steps. `Tables` are what a loop that
+/// reads them has in registers. `at`: they are floats times a power of two, of 4 bits with 8 added:
+/// what they are multiplied with has the inverse (`factor_of`), so that products are exact, and a
+/// sum begins with -8 times the sum of what it multiplies. `number`: themselves as floats. `pair`:
+/// two of kTogether steps as bfloat16, the one that is `first_of` the pair and the one kApart on.
 template <int Bits>
 struct Numbers;
 
@@ -89,8 +89,10 @@ struct Numbers<8> {
     static constexpr float factor_of(i64 /*step*/) { return 1; }
     static constexpr int first_of(int pair) { return 2 * pair; }
 
+    struct Tables {};
+
     const std::uint32_t* line;
-    explicit FOVEA_INLINE Numbers(const std::uint32_t* from) : line(from) {}
+    FOVEA_INLINE Numbers(const std::uint32_t* from, Tables /*all*/) : line(from) {}
     /// Step 0 to 3 of a line of 64 bytes.
     template <int Step>
     FOVEA_INLINE floats at() const {
@@ -115,8 +117,24 @@ struct Numbers<4> {
     }
     static constexpr int first_of(int pair) { return pair; }
 
+#if defined(__AVX512BW__)
+    struct Tables {
+        floats numbers =
+            in_register(floats{-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7});
+        /// As bfloat16, twice: of five bits that choose one the highest belongs to a neighbour.
+        words halves = in_register(words{0xc0e0c100, 0xc0a0c0c0, 0xc040c080, 0xbf80c000, 0x3f800000,
+                                         0x40404000, 0x40a04080, 0x40e040c0, 0xc0e0c100, 0xc0a0c0c0,
+                                         0xc040c080, 0xbf80c000, 0x3f800000, 0x40404000, 0x40a04080,
+                                         0x40e040c0});
+    };
+#else
+    struct Tables {};
+#endif
+
     words line;
-    explicit FOVEA_INLINE Numbers(const std::uint32_t* from) : line(load_as<words>(from)) {}
+    Tables tables;
+    FOVEA_INLINE Numbers(const std::uint32_t* from, Tables held)
+        : line(in_register(load_as<words>(from))), tables(held) {}
     /// Step 0 to 7.
     template <int Step>
     FOVEA_INLINE floats at() const {
@@ -127,9 +145,9 @@ struct Numbers<4> {
     template <int Step>
     FOVEA_INLINE floats number() const {
         const words moved = line >> 4U * Step;
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
         // Of an index four bits count.
-        return floats(_mm512_maskz_permutexvar_ps(0xffff, __m512i(moved), __m512(kNumbers)));
+        return floats(_mm512_maskz_permutexvar_ps(0xffff, __m512i(moved), __m512(tables.numbers)));
 #else
         return convert<floats>(ints(moved & 15U)) - splat(8.F);
 #endif
@@ -138,23 +156,11 @@ struct Numbers<4> {
     template <int Pair>
     FOVEA_INLINE words pair() const {
 #if defined(__AVX512BW__)
-        return words(_mm512_permutexvar_epi16(__m512i(line >> 4U * Pair), __m512i(kHalves)));
+        return words(_mm512_permutexvar_epi16(__m512i(line >> 4U * Pair), __m512i(tables.halves)));
 #else
         return pairs_of_numbers(number<Pair>(), number<Pair + kApart>());
 #endif
     }
-
-  private:
-#if defined(__AVX512F__)
-    static constexpr floats kNumbers = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
-#endif
-#if defined(__AVX512BW__)
-    /// -8 to 7 as bfloat16, twice: of five bits that choose one the highest belongs to a neighbour.
-    static constexpr Register<std::uint16_t, 32> kHalves = {
-        0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80, 0,      0x3f80, 0x4000,
-        0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040,
-        0xc000, 0xbf80, 0,      0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};
-#endif
 };
 
 /// The scales of a pair of groups of 16 rows: those of the first group, those of the second.

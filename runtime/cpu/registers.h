@@ -281,6 +281,12 @@ template <class To, class From>
 FOVEA_INLINE To convert(From from) {
     if constexpr (kIsTwice<To>)
         return {convert<decltype(To::low)>(from.low), convert<decltype(To::high)>(from.high)};
+#if defined(__AVX512F__)  // g++ 12 widens one half after the other
+    else if constexpr (std::is_same_v<To, Register<std::uint32_t, 16>> && sizeof(From) == 32)
+        return To(_mm512_maskz_cvtepu16_epi32(0xffff, __m256i(from)));
+    else if constexpr (std::is_same_v<To, Register<double, 8>> && sizeof(From) == 32)
+        return To(_mm512_maskz_cvtps_pd(0xff, __m256(from)));
+#endif
     else return __builtin_convertvector(from, To);
 }
 
@@ -355,6 +361,32 @@ FOVEA_INLINE V interleave_upper(V a, V b) {
         return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
     else if constexpr (kLanesOf<V> == 4) return __builtin_shufflevector(a, b, 2, 6, 3, 7);
     else return __builtin_shufflevector(a, b, 1, 3);
+}
+
+/// The sums over the lanes of up to 16 vectors, one in each lane: halves of two vectors at a time.
+/// A vector that has no other is its own, and so lanes behind the last sum have any numbers.
+template <int Count>
+FOVEA_INLINE floats sums_across(const floats* vectors) {
+    static_assert(Count <= kLanes);
+    floats part[Count];
+    FOVEA_UNROLL for (int i = 0; i < Count; ++i) part[i] = vectors[i];
+    FOVEA_UNROLL for (int half = int(kLanes) / 2; half > 0; half /= 2)
+        FOVEA_UNROLL for (int i = 0; i < half; ++i) if (i < Count) {
+        const floats other = part[i + half < Count ? i + half : i];
+        part[i] = interleave_lower(part[i], other) + interleave_upper(part[i], other);
+    }
+    return part[0];
+}
+
+/// A vector that several instructions use, loaded once. Compilers read it where each of them
+/// stands, and then loads take longer than what is computed, the more so from across two lines of
+/// the cache. So they are not told that the vector is in memory.
+template <class V>
+FOVEA_INLINE V in_register(V value) {
+#if !defined(__wasm_simd128__)  // which has no registers
+    if constexpr (!kIsTwice<V>) asm("" : "+v"(value));
+#endif
+    return value;
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -5,6 +5,7 @@
 #include "../call.h"
 #include "../parallel/region.h"
 #include "../parallel/shards.h"
+#include "matrix_shapes.h"
 #include "threads.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -74,6 +75,7 @@ enum class Batch { whole, in_shards };
 /// Inside the parallel region: the program, and what the caller does behind its last kernel.
 template <Batch batch>
 inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
+    const MatrixShapes of_region;
     if constexpr (batch == Batch::whole) run_whole(call, team, prepare, kernels);
     else run_shards(call, team, prepare, kernels);
     if (call.finish) {

@@ -99,16 +99,6 @@ struct Products {
                 multiply_add(factor, rights[v], sums[i][v]);
         }
     }
-
-    /// Short of registers, compilers load a vector again for every row, and then loads take longer
-    /// than products. So they are not told that the vector is in memory.
-    template <class V>
-    static FOVEA_INLINE V in_register(V value) {
-#if !defined(__wasm_simd128__)  // which has no registers
-        if constexpr (!kIsTwice<V>) asm("" : "+v"(value));
-#endif
-        return value;
-    }
 };
 template <class Left, class Right>
 FOVEA_INLINE Products<Left, Right> products(const Left& left, const Right& right) {

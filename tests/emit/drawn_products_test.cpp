@@ -46,3 +46,7 @@ TEST_CASE("products with weights of 8 and 4 bits are right, with bits that do no
 TEST_CASE("sums over tiles of bfloat16 are right, whole and of the steps that a mask leaves") {
     run_on_isas("tile_sums");
 }
+
+TEST_CASE("products of few rows with rows as they lie are right, with bits of each pair alone") {
+    run_on_isas("few_rows");
+}

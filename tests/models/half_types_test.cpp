@@ -124,8 +124,10 @@ void check_on(const Target& target, std::size_t turn) {
         check_kernels_of("ops_of_every_kind", ops_of_every_kind, type, f32, target);
         check_kernels_of("attention_of_layers", attention_of_layers, type, f32, target);
     }
-    for (const DType memory : test::turns_of(halves, 2, turn + 1))
+    for (const DType memory : test::turns_of(halves, 2, turn + 1)) {
         check_kernels_of("loop_over_time", loop_over_time, f32, memory, target);
+        check_kernels_of("attention_in_halves", attention_of_layers, f32, memory, target);
+    }
     // Of float32, with float16 in memory; and one half among the other.
     check_kernels_of("ops_in_float16", ops_of_every_kind, f32, f16, target);
     check_kernels_of("bfloat16_in_float16", ops_of_every_kind, bf16, f16, target);

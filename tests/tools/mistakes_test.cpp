@@ -78,7 +78,7 @@ TEST_CASE("values that do not fit") {
         "fuse_attention, fuse_loss, add_gradients, join_losses, recompute_checkpoints, "
         "split_keys, merge_pads, sum_windows_into_einsum, expand_composites, normalize_reductions, "
         "fold, common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, "
-        "scatter_onto_tables, rematerialise, fuse, lower, plan");
+        "scatter_onto_tables, rematerialise, read_halves, fuse, lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|"
                   "ptx, not 'kernls'");

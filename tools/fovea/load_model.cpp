@@ -148,6 +148,7 @@ LoadedModel model_of_entry(ModelEntry entry, const SettingValues& values, DType 
     refuse_settings_of_one_name(model.entry);
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);
+    model.caches = dtype_of(values).value_or(f32);
     model.tf32 = takes_tf32(values);
     model.weights = weights_of(values);
     std::erase_if(model.values, [](const auto& setting) {

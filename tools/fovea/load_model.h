@@ -18,11 +18,12 @@ struct LoadedModel {
     std::vector<plan::Setting> settings;  // all that have a value
     Graph graph;                          // of the main function
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
-    bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
-    WeightStorage weights{};   // of products: the setting `weights`
+    DType caches = DType::f32;  // of keys and values that decoding keeps: halves if `dtype` says so
+    bool tf32 = false;  // with f32: products on a GPU round their operands to tf32
+    WeightStorage weights{};  // of products: the setting `weights`
     target::Targets targets{};  // that it may be compiled for
     bool has_lora = false;  // `graph` has pairs of small matrices (tools/fovea/adapt)
-    Graph merge{};          // the program that takes them in
+    Graph merge{};  // the program that takes them in
     std::vector<std::string> files{};  // that its function was compiled from; none: a built-in one
 };
 

@@ -141,7 +141,7 @@ std::optional<std::string> why_not_decoded(const LoadedModel& model) {
 std::vector<ProgramRequest> text_programs(const LoadedModel& model, Fusion fusion) {
     if (why_not_decoded(model)) return {};
     const Graph graph = select_mode(evaluation(model), false);
-    const Decoding decoding = derive_decoding(graph);
+    const Decoding decoding = derive_decoding(graph, model.caches);
     std::vector<ProgramRequest> requests = {
         request("prefill", decoding.prefill, false, Gradients::none, fusion),
         request("decode_step", decoding.step, false, Gradients::none, fusion)};

@@ -79,11 +79,15 @@ def makers_of(args, folder, weights, text):
     return {name: make for name, make in makers.items() if args.peer in name}
 
 
+def decodes(step):
+    return step.startswith("decode")
+
+
 def run_of(make, step, threads):
     """What runs a maker's peer once."""
     peer = make(threads)
     peer.prefill()
-    run = functools.partial(*((peer.decode, TOKENS) if step == "decode" else (peer.prefill,)))
+    run = functools.partial(*((peer.decode, TOKENS) if decodes(step) else (peer.prefill,)))
     run.peer = peer
     return run
 
@@ -92,7 +96,7 @@ def rows_of(args, folder, weights, texts, count):
     """Rows of one kind of `count` weights, a peer beside fovea in each."""
     program, path = files.fovea_program(args.fovea, folder, weights, SETTINGS[weights])
     for step, text in texts.items():
-        is_decode = step == "decode"
+        is_decode = decodes(step)
         own = None
         if len(text.ids) <= 512:  # `run` gives the logits of all tokens
             logits = files.fovea_logits(program, path, text.ids + text.next, folder)
@@ -136,7 +140,7 @@ def floor_text(args, side, weights, count):
 def add_options(parser):
     parser.add_argument("--weights", nargs="+", choices=SETTINGS, default=list(SETTINGS),
                         help="kinds of weights")
-    parser.add_argument("--only", nargs="+", help="decode, prefill 512, prefill 4096")
+    parser.add_argument("--only", nargs="+", help="decode, decode 4096, prefill 512, prefill 4096")
     parser.add_argument("--peer", default="", help="those whose label has this")
 
 
@@ -144,9 +148,9 @@ def main():
     args = pairs.parse_arguments(__doc__, add_options)
     pairs.set_up_torch(args.threads)
     sizes = files.TINY if args.quick else files.LLAMA
-    lengths = {"decode": 16, "prefill 512": 512, "prefill 4096": 4096}
+    lengths = {"decode": 16, "decode 4096": 4096, "prefill 512": 512, "prefill 4096": 4096}
     if args.quick:
-        lengths = {"decode": 16, "prefill 40": 40}
+        lengths = {"decode": 16, "decode 40": 40, "prefill 40": 40}
     folder = pathlib.Path(args.work).resolve() / ("tiny_llama" if args.quick else "llama")
     folder.mkdir(parents=True, exist_ok=True)
     files.write_checkpoint(folder, sizes)

@@ -164,6 +164,7 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     if (std::any_of(model.kernels.begin(), model.kernels.end(), is_tiled))
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (mentions(kernels, "multiply_few_rows")) head.line("#include \"fovea/cpu/few_rows.h\"");
     if (mentions(kernels, "pair_products")) head.line("#include \"fovea/cpu/paired_tiles.h\"");
     if (mentions(kernels, "lane_bounds")) head.line("#include \"fovea/cpu/seen_blocks.h\"");
     if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");

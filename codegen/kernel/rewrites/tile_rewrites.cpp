@@ -2,6 +2,7 @@
 #include "codegen/kernel/rewrites/tile_rewrites.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/rewrites/split_exponentials.h"
@@ -25,6 +26,17 @@ struct Factor {
 
 bool is_scalar_number(const Kernel& kernel, Id id) {
     return as<Constant>(kernel, id) || as<Extent>(kernel, id);
+}
+
+/// Whether a product with a value is exact: it is a power of two, or zero, or one of these.
+bool scales_exactly(const Kernel& kernel, Id id) {
+    if (const Constant* number = as<Constant>(kernel, id)) {
+        int exponent = 0;
+        return number->value == 0 || std::abs(std::frexp(number->value, &exponent)) == 0.5;
+    }
+    const Map* map = as<Map>(kernel, id);
+    return map && map->function == Elementwise::where && scales_exactly(kernel, map->operands[1]) &&
+           scales_exactly(kernel, map->operands[2]);
 }
 
 /// The operand of the contraction that takes `factor`, or -1.
@@ -55,7 +67,10 @@ Factor find_factor(const Kernel& kernel) {
             const Map* map = as<Map>(kernel, product);
             if (!map || map->function != Elementwise::mul) break;
             const Id factor = map->operands[map->operands[0] == inner ? 1 : 0];
-            if (node_of(kernel, factor).dtype == DType::f32)
+            // An operand that is rounded to a half would be rounded once more.
+            const bool may_move =
+                !is_half(as<Contract>(kernel, id)->factors) || scales_exactly(kernel, factor);
+            if (node_of(kernel, factor).dtype == DType::f32 && may_move)
                 if (const Id operand = operand_for(kernel, positions, id, factor); operand >= 0)
                     return {product, inner, id, factor, operand};
             inner = product;

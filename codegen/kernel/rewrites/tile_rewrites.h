@@ -11,7 +11,8 @@ namespace fovea::kernel {
 void drop_certain_masks(Kernel& kernel);
 
 /// contract(a, b) * f becomes contract(a * f, b) where `a` is loop-invariant for the loop of the
-/// contraction, and f has no other axes: a scale is then applied once per tile.
+/// contraction, and f has no other axes: a scale is then applied once per tile. Where factors are
+/// rounded to halves, only by an f that is a power of two or zero: the others would round `a` anew.
 void hoist_factors(Kernel& kernel);
 
 /// A sum or maximum over several axes becomes one after the other: axes without a loop first, then

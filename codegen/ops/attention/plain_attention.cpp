@@ -43,8 +43,9 @@ class PlainAttention {
 
   private:
     Tensor input(AttentionInput which) const { return e_.inputs[std::size_t(which)]; }
+    /// Keys or values, which may lie as halves.
     Tensor of_every_head(AttentionInput which) const {
-        return repeat_heads(input(which), input(AttentionInput::query).dim(1));
+        return repeat_heads(cast(input(which), f32), input(AttentionInput::query).dim(1));
     }
 
     /// Hidden scores are lowest; all those of a row that sees nothing are 0.

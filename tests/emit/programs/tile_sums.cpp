@@ -117,6 +117,7 @@ bool is_wrong(Sizes sizes) {
                       end = minimum(first + kLanes * (1 + below(4)), sizes.steps),
                       row_end = minimum(row + kLanes, sizes.rows);
             parts.add({row, row_end, first, end});
+            if (row == 0) parts.add({row_end, row_end, 0, 0});  // a mask may leave none
             for (i64 r = row; r < row_end; ++r)
                 for (i64 step = 0; step < sizes.steps; ++step)
                     if (step < first || step >= end) sum.left_at(steps_along, r, step) = 0;

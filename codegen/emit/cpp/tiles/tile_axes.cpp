@@ -34,12 +34,16 @@ bool TileAxes::is_contiguous(Id load, AxisId axis) const {
     return access.row < 0 && stride_along(access.strides, axis).is_one();
 }
 
-/// 0 for the axis of the task, 1 for that of the outermost loop over tiles, ...; a few positions,
-/// as the queries of a step of decoding, would leave lanes empty: they come last.
+bool TileAxes::is_few(AxisId axis) const {
+    const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
+    return extent.is_static() && 2 * extent.value() <= target::kLanes;
+}
+
+/// 0 for the axis of the task, 1 for that of the outermost loop over tiles, ...; a few positions
+/// come last.
 int TileAxes::depth(AxisId axis, Id loop) const {
     constexpr int kLast = 1 << 20;
-    const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
-    if (extent.is_static() && 2 * extent.value() <= target::kLanes) return kLast;
+    if (is_few(axis)) return kLast;
     if (axis == plan_.par) return 0;
     if (auto found = plan_.depths.find(axis); found != plan_.depths.end()) return found->second;
     std::vector<Id> loops;

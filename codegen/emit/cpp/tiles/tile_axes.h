@@ -17,6 +17,10 @@ class TileAxes {
     /// Whether a load has stride 1 along `axis`.
     bool is_contiguous(kernel::Id load, kernel::AxisId axis) const;
 
+    /// Whether an axis has a few positions, as the queries of a step of decoding: its lanes would
+    /// be empty.
+    bool is_few(kernel::AxisId axis) const;
+
     /// Rows and lanes of a tile that stands in the block of `loop`: an axis without a loop lies in
     /// the lanes, else the axis of the outermost loop.
     Place2 place(const std::vector<kernel::AxisId>& axes, kernel::Id loop) const;

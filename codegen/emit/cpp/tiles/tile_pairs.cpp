@@ -52,7 +52,9 @@ class PairPlanner {
         if (axes_.has(number, sum.place.lane)) std::swap(number, vector);
         const auto left = operand(number, sum.place.row, sum.step);
         const auto right = operand(vector, sum.place.lane, sum.step);
-        if (!left || !right || right->statement.place.lane != sum.place.lane) return;
+        const AxisId along = sum.has_few_rows ? sum.step : sum.place.lane;
+        if (!left || !right || right->statement.place.lane != along) return;
+        if (sum.has_few_rows && left->statement.place.lane != along) return;
         add(*left);
         add(*right);
         plan_.sums_of_pairs.insert(sum.source);

@@ -210,13 +210,15 @@ class Planner {
         statement.step = over[0];
         if (statement.place.lane < 0 || axes(id).size() > 2)
             refuse("a sum that is not a tile of one or two axes");
+        find_start(loop, id, statement);
+        statement.has_few_rows = contract && roots_.multiplies_few_rows(loop, id, statement);
+        if (statement.has_few_rows) return;
         if (contract) {
             for (Id operand : {contract->a, contract->b})
                 need_lanes(loop, operand, statement.place.lane);
         } else {
             need_lanes(loop, as<Reduce>(kernel_, id)->operand, statement.place.lane);
         }
-        find_start(loop, id, statement);
     }
 
     /// The leaves of a sum's operand that move along `lane` must be contiguous along it, and

@@ -39,6 +39,7 @@ struct Statement {
     Kind kind = Kind::scalar;
     Place2 place;
     kernel::AxisId step = -1;  // of a sum or an operand; of joint sums the axis beside place.row
+    bool has_few_rows = false;  // of a sum: its lanes are rows of memory, which stay as they lie
     kernel::Id source = -1;  // the sum, the loop, what is turned, widened or paired
     kernel::Id start = -1;  // what a sum begins with, or -1
     kernel::Id value = -1;  // the node that the finished sum is the value of; what is made again

@@ -2,6 +2,7 @@
 #include "codegen/emit/cpp/tiles/tile_roots.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/emit/cpp/expression.h"
 
@@ -90,6 +91,24 @@ bool TileRoots::is_next(Id loop, Id id) const {
     auto it = as<Loop>(kernel_, loop);
     return it && std::any_of(it->carries.begin(), it->carries.end(),
                              [&](const Carry& carry) { return carry.next == id; });
+}
+
+bool TileRoots::multiplies_few_rows(Id loop, Id id, const Statement& sum) const {
+    const auto [row, lane] = sum.place;
+    if (row < 0 || !axes_.is_few(row) || loop < 0 || as<Loop>(kernel_, loop)->axis != lane)
+        return false;
+    if (sum.start >= 0 || plan_.is_tiled(sum.step)) return false;
+    Id few = as<Contract>(kernel_, id)->a, all = as<Contract>(kernel_, id)->b;
+    if (axes_.has(few, lane)) std::swap(few, all);
+    return as<Load>(kernel_, all) && lies_along(all, sum.step, lane) &&
+           lies_along(few, sum.step, row);
+}
+
+bool TileRoots::lies_along(Id id, AxisId step, AxisId row) const {
+    const Node& node = kernel_.nodes[std::size_t(id)];
+    if (node.axes.size() != 2 || !axes_.has(id, step) || node.dtype != DType::f32) return false;
+    if (as<Load>(kernel_, id)) return axes_.is_contiguous(id, step);
+    return is_root(id) && !is_read_by_sums(id, row);
 }
 
 }  // namespace fovea::emit

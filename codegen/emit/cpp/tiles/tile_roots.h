@@ -22,6 +22,9 @@ class TileRoots {
     bool is_costly(kernel::Id id) const;
     /// Whether only sums with `lane` in the lanes read a value, or what is made of it.
     bool is_read_by_sums(kernel::Id id, kernel::AxisId lane) const;
+    /// Whether a contraction multiplies a few rows with all rows of a tile that `loop` takes from
+    /// memory, and both lie along the steps: to turn that tile would take longer than its products.
+    bool multiplies_few_rows(kernel::Id loop, kernel::Id id, const Statement& sum) const;
     const std::vector<kernel::Id>& users(kernel::Id id) const { return users_[std::size_t(id)]; }
 
   private:
@@ -29,6 +32,9 @@ class TileRoots {
     bool needs_statement_for(kernel::Id id, kernel::Id user) const;
     bool has_open_sum(kernel::Id id) const;
     bool is_next(kernel::Id loop, kernel::Id id) const;
+    /// Whether rows of floats lie along `step`, in memory or in an array: axes without tiles do,
+    /// unless sums read the array turned, with `row` in the lanes.
+    bool lies_along(kernel::Id id, kernel::AxisId step, kernel::AxisId row) const;
     /// The innermost loop over tiles around a node; -1: none.
     kernel::Id inner_loop(kernel::Id id) const;
     const std::vector<kernel::AxisId>& axes(kernel::Id id) const {

@@ -40,6 +40,9 @@ class TileStatements {
     void write_strip(const Statement& statement);
     void write_rows(const Statement& statement);
     void write_sum(const Statement& statement);
+    void write_few_rows(const Statement& statement);
+    /// What is made of a finished sum, of which 16 lanes are in the variable `sum`.
+    Writer sum_body(const Statement& statement, const std::string& sum);
     std::string added_product(kernel::Id a, kernel::Id b, const std::string& sum);
     void write_joint(const Statement& statement);
     void write_across(const Statement& statement);

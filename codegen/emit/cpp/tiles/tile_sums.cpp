@@ -216,7 +216,7 @@ std::string TileStatements::sum_head(const Statement& statement, const RegisterT
 
 void TileStatements::write_sum(const Statement& statement) {
     const Place2& place = statement.place;
-    text_.half = fits_half(statement);
+    text_.half = !statement.has_few_rows && fits_half(statement);
     const Dim lanes =
         plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent;
     RegisterTile tile =
@@ -227,13 +227,28 @@ void TileStatements::write_sum(const Statement& statement) {
         if (const Dim& rows = kernel_.axes[std::size_t(place.row)].extent; rows.is_static())
             tile.rows = int(std::clamp<std::int64_t>(rows.value(), 1, tile.rows));
     writer_.line("// " + sum_formula(statement));
+    if (statement.has_few_rows) return write_few_rows(statement);
     writer_.line(sum_head(statement, tile));
     writer_.indent();
     write_start(statement);
     write_term(statement);
+    const std::string& sum = signature_.value(statement.value);
+    const Writer body = sum_body(statement, sum);
+    const std::string row = place.row < 0 ? "" : text_.local(place.row);
+    const bool once = is_long(body.text());
+    writer_.line(
+        (once ? "Once{" : "") +
+        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
+               body.text()) +
+        " {");
+    writer_.append(body);
+    write_ahead(statement, once ? "}}" : "}");
+    writer_.unindent();
+}
+
+Writer TileStatements::sum_body(const Statement& statement, const std::string& sum) {
     Writer body(writer_.depth() + 1);
     std::swap(body, writer_);
-    const std::string& sum = signature_.value(statement.value);
     text_.set_register(statement.value, sum);
     for (Id id : statement.roots) {
         auto store = as<Store>(kernel_, id);
@@ -254,15 +269,37 @@ void TileStatements::write_sum(const Statement& statement) {
         }
     }
     std::swap(body, writer_);
-    const std::string row = place.row < 0 ? "" : text_.local(place.row);
-    const bool once = is_long(body.text());
-    writer_.line(
-        (once ? "Once{" : "") +
-        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
-               body.text()) +
-        " {");
+    return body;
+}
+
+/// `multiply_few_rows(q_n, k_n, fixed<64>, query_pairs, key_pairs, [&](i64 q, i64 k, floats
+/// scores) { … });`
+void TileStatements::write_few_rows(const Statement& statement) {
+    const Contract& contract = *as<Contract>(kernel_, statement.source);
+    const auto [row, lane] = statement.place;
+    Id few = contract.a, all = contract.b;
+    if (TileAxes(plan_).has(few, lane)) std::swap(few, all);
+    const bool pairs = plan_.sums_of_pairs.contains(statement.source);
+    const auto rows_of = [&](Id operand, AxisId axis) {
+        if (pairs) return text_.pairs_name(operand, statement.step);
+        const auto load = as<Load>(kernel_, operand);
+        const std::string data =
+            load ? text_.pointer(load->access) : text_.name(plan_.owner(operand));
+        const std::string stride = load ? spell(stride_along(load->access.strides, axis)).text
+                                        : text_.width(statement.step);
+        return "tile_rows_at(" + data + ", " + stride + ")";
+    };
+    writer_.line("multiply_few_rows(" + text_.count(row) + ", " + text_.count(lane) + ", " +
+                 text_.count_argument(statement.step) + ", " + rows_of(few, row) + ", " +
+                 rows_of(all, lane) + ",");
+    writer_.indent();
+    const std::string& sum = signature_.value(statement.value);
+    const Writer body = sum_body(statement, sum);
+    writer_.line(lambda({{"i64", text_.local(row)}, {"i64", text_.local(lane)}, {"floats", sum}},
+                        body.text()) +
+                 " {");
     writer_.append(body);
-    write_ahead(statement, once ? "}}" : "}");
+    writer_.line("});");
     writer_.unindent();
 }
 

@@ -64,8 +64,8 @@ void dot_bf16(long rounds) {
 #if defined(__AMX_BF16__)
 /// `rounds` rounds of kInner products of tiles, four sums at a time.
 void multiply_tiles(long rounds) {
-    fovea::cpu::MatrixTiles tiles;
-    tiles.take_rows(fovea::cpu::kMatrixBlock);
+    const fovea::cpu::MatrixShapes of_work;
+    fovea::cpu::MatrixShapes::set(fovea::cpu::kMatrixRows, fovea::cpu::kMatrixRows);
     for (long round = 0; round < rounds; ++round)
         for (int i = 0; i < kInner / 4; ++i) {
             _tile_dpbf16ps(0, 4, 6);
