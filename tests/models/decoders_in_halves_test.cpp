@@ -2,12 +2,15 @@
 // halves.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "codegen/decode/derive_decoding.h"
+#include "codegen/kernel/analysis/kept_row.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/optimize/select_mode.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
@@ -72,7 +75,24 @@ void check_programs(const LoadedModel& model) {
     }
 }
 
+/// Kernels that write one row of a cache where that lies, and leave its others.
+int count_kernels_of_one_row(const LoadedModel& model) {
+    const CompiledModel compiled = compile(model, text_programs(model, {}));
+    return int(std::ranges::count_if(compiled.plan.kernels, [](const kernel::Kernel& it) {
+        if (it.form == kernel::Form::tiles) return false;
+        const auto row = kernel::find_kept_row(it, kernel::loop_nest(it).nodes, -1);
+        return row && row->position >= 0;
+    }));
+}
+
 }  // namespace
+
+TEST_CASE("a step writes one row of each cache, whatever caches hold") {
+    const int of_floats = count_kernels_of_one_row(small_decoder("llama", ""));
+    CHECK(of_floats > 0);
+    CHECK(count_kernels_of_one_row(small_decoder("llama", "bf16")) == of_floats);
+    CHECK(count_kernels_of_one_row(small_decoder("llama", "f16")) == of_floats);
+}
 
 TEST_CASE("caches are float32 where nothing is said of types") {
     const LoadedModel model = small_decoder("llama", "");

@@ -3,6 +3,7 @@
 behind the prompt and behind each of these tokens, which follow it."""
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import time
@@ -11,6 +12,9 @@ import numpy
 import torch
 
 import language_files as files
+
+
+BEGUN = re.compile(rb"(?<=[,\n])\d")  # a number behind a mark
 
 
 class Ours:
@@ -25,7 +29,7 @@ class Ours:
             [program, "generate", "--weights", weights, *["--ids", text] * again, "--ignore-eos",
              "--max-tokens", str(tokens), "--batch", "1", "--threads", str(threads)],
             stdout=subprocess.PIPE)
-        self.seen = 0
+        self.seen, self.last = 0, b"\n"
         self.read_until(tokens)
         self.process.send_signal(signal.SIGSTOP)
 
@@ -39,8 +43,9 @@ class Ours:
             some = os.read(self.process.stdout.fileno(), 1 << 16)
             if not some:
                 raise RuntimeError(f"fovea's program ended, status {self.process.wait()}")
-            # The first stands alone, and a mark stands before each other one.
-            self.seen += some.count(b",") + some.count(b"\n") + (self.seen == 0)
+            # A line ends with its text, before the prompt of the next one is read.
+            self.seen += len(BEGUN.findall(self.last + some))
+            self.last = some[-1:]
         return time.perf_counter()
 
     def drain(self):

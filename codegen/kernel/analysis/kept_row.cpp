@@ -18,6 +18,13 @@ const Store* lone_store(const Kernel& kernel, const std::vector<Id>& nodes) {
     return store;
 }
 
+/// What a cast to `type` is made of, or the value itself. A half that is widened and rounded again
+/// stays as it is.
+Id before_cast(const Kernel& kernel, Id id, DType type) {
+    const Map* map = as<Map>(kernel, id);
+    return map && map->cast_to == type ? map->operands[0] : id;
+}
+
 bool are_same_elements(const Access& a, const Access& b) {
     return a.strides == b.strides && a.offset == b.offset && a.row < 0 && b.row < 0;
 }
@@ -46,14 +53,18 @@ void find_position(const Kernel& kernel, KeptRow& row) {
 std::optional<KeptRow> find_kept_row(const Kernel& kernel, const std::vector<Id>& nodes,
                                      AxisId lane) {
     const Store* store = lone_store(kernel, nodes);
-    const Map* choice = store && !store->accumulate ? as<Map>(kernel, store->value) : nullptr;
-    if (!choice || choice->function != Elementwise::where) return std::nullopt;
-    const Load* kept = as<Load>(kernel, choice->operands[2]);
-    if (!kept || !are_same_elements(kept->access, store->access)) return std::nullopt;
+    if (!store || store->accumulate) return std::nullopt;
     const auto dtype = [&](const Access& access) {
         return kernel.buffers[std::size_t(access.buffer)].dtype;
     };
-    if (dtype(kept->access) != dtype(store->access)) return std::nullopt;
+    const DType type = dtype(store->access);
+    const Map* choice =
+        as<Map>(kernel, is_half(type) ? before_cast(kernel, store->value, type) : store->value);
+    if (!choice || choice->function != Elementwise::where) return std::nullopt;
+    const Id old = choice->operands[2];
+    const Load* kept = as<Load>(kernel, is_half(type) ? before_cast(kernel, old, f32) : old);
+    if (!kept || !are_same_elements(kept->access, store->access)) return std::nullopt;
+    if (dtype(kept->access) != type) return std::nullopt;
     if (has_axis(kernel, choice->operands[0], lane)) return std::nullopt;
     KeptRow row{choice->operands[0], &kept->access, &store->access};
     find_position(kernel, row);
