@@ -24,13 +24,16 @@ class Ours:
     def __init__(self, program, weights, ids, tokens, threads):
         self.tokens = tokens
         text = ",".join(map(str, ids))
-        again = min(2000, 1_500_000 // (len(text) + 20))  # as much as a command line takes
-        self.process = subprocess.Popen(
-            [program, "generate", "--weights", weights, *["--ids", text] * again, "--ignore-eos",
-             "--max-tokens", str(tokens), "--batch", "1", "--threads", str(threads)],
-            stdout=subprocess.PIPE)
+        self.texts = min(2000, 1_500_000 // (len(text) + 20))  # as much as a command line takes
+        self.command = [
+            program, "generate", "--weights", weights, *["--ids", text] * self.texts,
+            "--ignore-eos", "--max-tokens", str(tokens), "--batch", "1", "--threads", str(threads)]
+        self.begin()
+
+    def begin(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE)
         self.seen, self.last = 0, b"\n"
-        self.read_until(tokens)
+        self.read_until(self.tokens)
         self.process.send_signal(signal.SIGSTOP)
 
     @property
@@ -59,6 +62,9 @@ class Ours:
     def turn(self, runs, is_decode):
         """Milliseconds of a token, or of the prompt: of the texts behind the one it is at."""
         self.drain()
+        if self.seen // self.tokens + 1 + runs > self.texts:
+            self.close()
+            self.begin()
         times, end = [], (self.seen // self.tokens + 1) * self.tokens
         self.process.send_signal(signal.SIGCONT)
         before = self.read_until(end)
