@@ -57,7 +57,7 @@ std::string missed_of_caches(const std::vector<VerifyRow>& rows) {
     return text;
 }
 
-void check_programs(const LoadedModel& model) {
+void check_decoding_programs(const LoadedModel& model) {
     std::vector<ProgramRequest> requests = runner_programs(model, {});
     for (ProgramRequest& request : text_programs(model, {})) requests.push_back(std::move(request));
     const CompiledModel compiled = compile(model, std::move(requests));
@@ -107,6 +107,6 @@ TEST_CASE("kernels of decoders in halves are right, and their caches are halves"
         CAPTURE(std::string(dtype));
         const LoadedModel model = small_decoder(name, dtype);
         check_caches(model, model.dtype);
-        check_programs(model);
+        check_decoding_programs(model);
     }
 }
