@@ -35,8 +35,9 @@ struct Decoding {
 /// length on, where attention has lengths [batch], are padding, whose logits mean nothing.
 std::optional<std::string> why_not_decodable(const Graph& model);
 
-/// The programs; UserError with the reason where there are none. Keys and values of float32 lie in
-/// caches as `caches`: where products round them to halves anyway, caches of these hold the same.
+/// The programs; UserError with the reason where there are none. Keys and values of float32 along
+/// `len` lie in caches as `caches`: where products round them to halves anyway, caches of these
+/// hold the same. Those of a source stay as they are.
 Decoding derive_decoding(const Graph& model, DType caches = DType::f32);
 
 }  // namespace fovea

@@ -34,35 +34,12 @@ FOVEA_INLINE floats products_along(const A* a, const B* b, Steps steps) {
     return sum;
 }
 
-/// Calls finish(row, column, sums) for few rows of a tile and all rows of another, its columns, 16
-/// of these at a time. `steps` are those along the rows.
-template <class Rows, class Columns, class Steps, class Finish>
-FOVEA_INLINE void multiply_few_rows(i64 rows, i64 columns, Steps steps, Rows a, Columns b,
-                                    const Finish& finish) {
-    for (i64 column = 0; column < columns; column += kLanes) {
-        const i64 left = columns - column;
-        const auto* const first = b.data + column * b.stride;
-        for (i64 row = 0; row < rows; ++row) {
-            floats products[kLanes];
-            const auto multiply = [&](i64 i) FOVEA_LAMBDA {
-                return products_along(a.data + row * a.stride, first + i * b.stride, steps);
-            };
-            if (left >= kLanes) {
-                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) products[i] = multiply(i);
-            } else {
-                for (i64 i = 0; i < kLanes; ++i) products[i] = i < left ? multiply(i) : floats{};
-            }
-            finish(row, column, sums_across<int(kLanes)>(products));
-        }
-    }
-}
-
 #if defined(__AMX_BF16__)
 
 /// The sums of two times 16 rows of memory, [row, kLanes], with the columns of all pairs of steps,
 /// [pair, kLanes, 2].
 template <i64 Steps>
-FOVEA_INLINE void multiply_rows_by_tiles(float* sums, TileRows<bf16> first, TileRows<bf16> second,
+FOVEA_INLINE void multiply_rows_by_tiles(float* sums, StepsInPairs first, StepsInPairs second,
                                          const bf16* columns) {
     constexpr i64 kBytes = sizeof(bf16), kRow = kLanes * i64(sizeof(float));
     asm volatile("" : : : "memory");  // g++ 12's loads of tiles do not say that they read memory
@@ -79,31 +56,30 @@ FOVEA_INLINE void multiply_rows_by_tiles(float* sums, TileRows<bf16> first, Tile
     _tile_stored(3, sums + kMatrixRows * kLanes, kRow);
 }
 
-/// The same by tiles of the columns' rows, which have the few rows beside them.
+/// `multiply_few_rows` by tiles of the columns' rows, which have the few rows beside them.
 template <i64 Steps, class Finish>
 FOVEA_INLINE void multiply_few_rows_by_tiles(i64 rows, i64 columns, StepsInPairs a, StepsInPairs b,
                                              const Finish& finish) {
     alignas(64) bf16 in_pairs[Steps * kLanes], last[kMatrixRows * Steps];
     alignas(64) float sums[kMatrixBlock * kLanes];
-    FOVEA_UNROLL for (i64 pair = 0; pair < Steps / 2; ++pair) {
+    FOVEA_UNROLL for (i64 pair = 0; pair < Steps / 2; ++pair)
         store_as(in_pairs + 2 * pair * kLanes, words{});
-    }
     for (i64 row = 0; row < rows; ++row)
         FOVEA_UNROLL for (i64 pair = 0; pair < Steps / 2; ++pair)
             std::memcpy(in_pairs + 2 * (pair * kLanes + row), a.at(row, pair), 2 * sizeof(bf16));
     const auto rows_from = [&](i64 column) FOVEA_LAMBDA {
-        const TileRows<bf16> some{b.data + column * b.stride, b.stride};
+        const StepsInPairs some{b.data + column * b.stride, b.stride};
         const i64 left = columns - column;
         if (left >= kMatrixRows) return some;
         for (i64 i = 0; i < kMatrixRows; ++i)
             for (i64 k = 0; k < Steps; k += kMatrixSteps)
                 store_as(last + i * Steps + k,
                          i < left ? load_as<words>(some.data + i * some.stride + k) : words{});
-        return TileRows<bf16>{last, Steps};
+        return StepsInPairs{last, Steps};
     };
     MatrixShapes::set(int(rows), int(kMatrixRows));
     for (i64 column = 0; column < columns; column += kMatrixBlock) {
-        const TileRows<bf16> first = rows_from(column);
+        const StepsInPairs first = rows_from(column);
         const bool has_second = column + kMatrixRows < columns;
         multiply_rows_by_tiles<Steps>(
             sums, first, has_second ? rows_from(column + kMatrixRows) : first, in_pairs);
@@ -118,16 +94,32 @@ FOVEA_INLINE void multiply_few_rows_by_tiles(i64 rows, i64 columns, StepsInPairs
 
 #endif
 
-/// The same of steps in pairs.
-template <i64 Steps, class Finish>
-FOVEA_INLINE void multiply_few_rows(i64 rows, i64 columns, Fixed<Steps> steps, StepsInPairs a,
-                                    StepsInPairs b, const Finish& finish) {
+/// Calls finish(row, column, sums) for few rows of a tile and all rows of another, its columns, 16
+/// of these at a time. `steps` are those along the rows, which are TileRows or StepsInPairs.
+template <class Rows, class Columns, class Steps, class Finish>
+FOVEA_INLINE void multiply_few_rows(i64 rows, i64 columns, Steps steps, Rows a, Columns b,
+                                    const Finish& finish) {
 #if defined(__AMX_BF16__)
-    if constexpr (Steps % kMatrixSteps == 0)
-        return multiply_few_rows_by_tiles<Steps>(rows, columns, a, b, finish);
+    if constexpr (std::is_same_v<Columns, StepsInPairs> && kKnown<Steps> > 0 &&
+                  kKnown<Steps> % kMatrixSteps == 0)
+        return multiply_few_rows_by_tiles<kKnown<Steps>>(rows, columns, a, b, finish);
 #endif
-    multiply_few_rows(rows, columns, steps, tile_rows_at(a.data, a.stride),
-                      tile_rows_at(b.data, b.stride), finish);
+    for (i64 column = 0; column < columns; column += kLanes) {
+        const i64 left = columns - column;
+        const auto* const first = b.data + column * b.stride;
+        for (i64 row = 0; row < rows; ++row) {
+            floats products[kLanes];
+            const auto multiply = [&](i64 i) FOVEA_LAMBDA {
+                return products_along(a.data + row * a.stride, first + i * b.stride, steps);
+            };
+            if (left >= kLanes) {
+                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) products[i] = multiply(i);
+            } else {
+                for (i64 i = 0; i < kLanes; ++i) products[i] = i < left ? multiply(i) : floats{};
+            }
+            finish(row, column, sums_across<int(kLanes)>(products));
+        }
+    }
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "codegen/kernel/print.h"
 #include "codegen/kernel/rewrites/one_tile.h"
@@ -62,7 +63,39 @@ std::vector<Kernel> all_kernels() {
     return kernels;
 }
 
+/// How many operands of contractions are products after `hoist_factors`, where contractions have
+/// such factors and the number that scales the scores is this one.
+int count_scaled_operands(kernel::Factors factors, double scale) {
+    Kernel kernel = attention_forward(attention_variants().front());
+    for (kernel::Node& node : kernel.nodes) {
+        if (auto* contract = std::get_if<kernel::Contract>(&node.operation))
+            contract->factors = factors;
+        const auto* product = std::get_if<kernel::Map>(&node.operation);
+        if (!product || product->function != Elementwise::mul) continue;
+        const auto [x, y] = std::pair(product->operands[0], product->operands[1]);
+        if (kernel::as<kernel::Contract>(kernel, x) && kernel::as<kernel::Constant>(kernel, y))
+            kernel::as<kernel::Constant>(kernel, y)->value = scale;
+    }
+    kernel::hoist_factors(kernel);
+    int count = 0;
+    for (const kernel::Node& node : kernel.nodes)
+        if (const auto* contract = std::get_if<kernel::Contract>(&node.operation))
+            for (kernel::Id operand : {contract->a, contract->b})
+                if (const auto* map = kernel::as<kernel::Map>(kernel, operand))
+                    count += map->function == Elementwise::mul;
+    return count;
+}
+
 }  // namespace
+
+TEST_CASE("a scale moves into an operand that is rounded to a half only where that is exact") {
+    using kernel::Factors;
+    CHECK(count_scaled_operands(Factors::f32, 0.36) == 1);
+    for (const Factors halves : {Factors::bf16, Factors::f16}) {
+        CHECK(count_scaled_operands(halves, 0.36) == 0);
+        CHECK(count_scaled_operands(halves, 0.25) == 1);
+    }
+}
 
 TEST_CASE("rewrites for tiles leave the results alone") {
     for (const Kernel& kernel : all_kernels()) {

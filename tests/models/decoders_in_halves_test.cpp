@@ -12,6 +12,7 @@
 #include "codegen/kernel/analysis/kept_row.h"
 #include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/optimize/select_mode.h"
+#include "tests/models/misses.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
@@ -49,14 +50,6 @@ void check_caches(const LoadedModel& model, DType type) {
     }
 }
 
-std::string missed_of_caches(const std::vector<VerifyRow>& rows) {
-    std::string text;
-    for (const VerifyRow& row : rows)
-        if (!row.ok)
-            text += row.kernel + " (" + row.dims + "): " + std::to_string(row.of_bound) + "\n";
-    return text;
-}
-
 void check_decoding_programs(const LoadedModel& model) {
     std::vector<ProgramRequest> requests = runner_programs(model, {});
     for (ProgramRequest& request : text_programs(model, {})) requests.push_back(std::move(request));
@@ -70,7 +63,7 @@ void check_decoding_programs(const LoadedModel& model) {
             const Sample sample{dims, Sample::Lengths::one_is_zero, 3};
             const auto rows = verify_kernels(compiled.plan, program, *generated, sample, true);
             CHECK(!rows.empty());
-            CHECK(missed_of_caches(rows) == "");
+            CHECK(test::misses(rows) == "");
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <fovea.h>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/models/misses.h"
 #include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
@@ -85,14 +86,6 @@ void loop_over_time(Scope s, DType type) {
     s.output("last", last);
 }
 
-std::string misses_among(const std::vector<VerifyRow>& rows) {
-    std::string text;
-    for (const VerifyRow& row : rows)
-        if (!row.ok)
-            text += row.kernel + " (" + row.dims + "): " + std::to_string(row.of_bound) + "\n";
-    return text;
-}
-
 void check_kernels_of(const char* name, void (*build)(Scope, DType), DType type, DType memory,
                       const Target& target) {
     CAPTURE(std::string(name));
@@ -112,7 +105,7 @@ void check_kernels_of(const char* name, void (*build)(Scope, DType), DType type,
         const auto rows =
             verify_kernels(compiled.plan, compiled.programs[0], *generated, sample, true);
         CHECK(!rows.empty());
-        CHECK(misses_among(rows) == "");
+        CHECK(test::misses(rows) == "");
     }
 }
 

@@ -7,6 +7,7 @@
 #include "codegen/choose_weights.h"
 #include "runtime/session.h"
 #include "runtime/threads.h"
+#include "tests/models/misses.h"
 #include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
@@ -57,14 +58,6 @@ CompiledModel compiled_forward(const LoadedModel& model) {
     return compile(model, {runner_program(model, false, false, true)});
 }
 
-std::string misses_of_numbers(const std::vector<VerifyRow>& rows) {
-    std::string text;
-    for (const VerifyRow& row : rows)
-        if (!row.ok)
-            text += row.kernel + " (" + row.dims + "): " + std::to_string(row.of_bound) + "\n";
-    return text;
-}
-
 void check_products(void (*build)(Scope), const char* weights, DType dtype) {
     CAPTURE(std::string(weights));
     CAPTURE(name_of(dtype));
@@ -77,7 +70,7 @@ void check_products(void (*build)(Scope), const char* weights, DType dtype) {
         const auto rows = verify_kernels(all.plan, all.programs[0], *generated,
                                          {dims, Sample::Lengths::one_is_zero, 3}, false);
         CHECK(!rows.empty());
-        CHECK(misses_of_numbers(rows) == "");
+        CHECK(test::misses(rows) == "");
     }
 }
 
