@@ -28,7 +28,7 @@ struct CpuFeature {
     int register_number, bit;
 };
 
-/// All of x86-64-v2 and v3 for `avx2`, of v4 for `avx512`, AVX512_BF16 and AMX_BF16.
+/// All of x86-64-v2 and v3 for `avx2`, of v4 for `avx512`, AVX512_VNNI, AVX512_BF16 and AMX_BF16.
 std::span<const CpuFeature> cpu_features();
 
 /// Whether `processor`, an x86-64, and its system have every feature that kernels for `isa` may

@@ -15,9 +15,9 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"amx_bf16", "avx512_bf16", "avx512", "avx2",
-                                       "baseline", "neon_bf16",   "neon",   "wasm"};
-constexpr std::size_t kOfX86 = 5, kOfArm = 2;  // then that of wasm32
+constexpr std::string_view kNames[] = {"amx_bf16", "avx512_bf16", "avx512_vnni", "avx512", "avx2",
+                                       "baseline", "neon_bf16",   "neon",        "wasm"};
+constexpr std::size_t kOfX86 = 6, kOfArm = 2;  // then that of wasm32
 constexpr std::string_view kMachines[] = {"x86_64", "aarch64", "wasm32"};
 constexpr std::string_view kPortable[] = {"avx512_portable", "avx2_portable", "neon_portable"};
 constexpr std::string_view kSuffix = "_portable";
@@ -76,6 +76,7 @@ std::string_view this_machine() {
 }
 
 bool multiplies_pairs(std::string_view isa) { return isa.ends_with("_bf16"); }
+bool multiplies_bytes(std::string_view isa) { return isa.ends_with("_vnni"); }
 
 bool machine_has(std::string_view isa) {
     if (machine_of(isa) != this_machine()) return false;

@@ -10,10 +10,10 @@
 
 namespace fovea::runtime {
 
-/// `amx_bf16`, `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon_bf16`, `neon`, `wasm`: those of a
-/// machine from the best on. They are x86-64-v4 with AVX512_BF16 and AMX_BF16, with the first, with
-/// neither; v3, any x86-64, aarch64 v8.2 with FEAT_BF16, any aarch64, and WebAssembly with vectors
-/// of 128 bits.
+/// `amx_bf16`, `avx512_bf16`, `avx512_vnni`, `avx512`, `avx2`, `baseline`, `neon_bf16`, `neon`,
+/// `wasm`: those of a machine from the best on. They are x86-64-v4 with AVX512_VNNI, AVX512_BF16
+/// and AMX_BF16, with the first two, with the first, with none; v3, any x86-64, aarch64 v8.2 with
+/// FEAT_BF16, any aarch64, and WebAssembly with vectors of 128 bits.
 std::span<const std::string_view> isa_names();
 
 /// `avx512_portable`, `avx2_portable`, `neon_portable`: the same machines, with kernels that give
@@ -32,6 +32,9 @@ std::span<const std::string_view> isas_of(std::string_view machine);
 
 /// Whether it has products of pairs of bfloat16, and other code than the next one for these alone.
 bool multiplies_pairs(std::string_view isa);
+/// The same of products of bytes, by which weights of 8 and 4 bits are multiplied; those with
+/// products of pairs have them, too.
+bool multiplies_bytes(std::string_view isa);
 
 /// Whether this machine runs kernels for `isa`, one of those names. Asks the system for what the
 /// process must be allowed to use: the tiles of `amx_bf16`.

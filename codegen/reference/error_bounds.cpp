@@ -9,6 +9,7 @@
 #include "codegen/ops/array_loop.h"
 #include "codegen/reference/elementwise_error.h"
 #include "codegen/reference/scan_run.h"
+#include "codegen/reference/unit_rounding.h"
 
 namespace fovea {
 
@@ -279,10 +280,17 @@ Array ErrorBounds::einsum(int id) {
 
 Array ErrorBounds::factor_bound(int id, int i) {
     Array result = operand_bound(id, i);
-    const DType own = reference_.graph()[reference_.graph()[id].inputs[std::size_t(i)]].dtype;
-    const NumberFormat* format = is_half(own) ? &format_of(own) : factors_;
-    if (!format || multiplies_stored(reference_.graph(), reference_.graph()[id])) return result;
+    const Graph& graph = reference_.graph();
+    const int operand = graph[id].inputs[std::size_t(i)];
+    const DType own = graph[operand].dtype;
     const Array& value = operand_value(id, i);
+    if (multiplies_stored(graph, graph[id])) {
+        const bool lies_in_halves = is_half(own) || reference_.format(operand);
+        add_unit_rounding(graph, graph[id], i, value, lies_in_halves, result);
+        return result;
+    }
+    const NumberFormat* format = is_half(own) ? &format_of(own) : factors_;
+    if (!format) return result;
     for (std::size_t k = 0; k < result.values.size(); ++k) {
         double& error = result.values[k];
         const bool exact = error == 0 && format->nearest(value.values[k]) == value.values[k];

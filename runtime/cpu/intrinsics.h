@@ -22,6 +22,9 @@
 #include <avx512vlbwintrin.h>
 #include <avx512vldqintrin.h>
 #endif
+#if defined(__AVX512VNNI__)
+#include <avx512vnniintrin.h>
+#endif
 #if defined(__AVX512BF16__)
 #include <avx512bf16vlintrin.h>
 #include <avx512bf16intrin.h>

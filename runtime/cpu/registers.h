@@ -19,8 +19,8 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
-// that of the compilation: -march=x86-64-v4 with -mavx512bf16 and -mamx-bf16, with the first of
-// these, with none; x86-64-v3, x86-64; any aarch64, all of which have NEON, with
+// that of the compilation: -march=x86-64-v4 with -mavx512vnni, -mavx512bf16 and -mamx-bf16, with
+// the first ones of these, with none; x86-64-v3, x86-64; any aarch64, all of which have NEON, with
 // -march=armv8.2-a+bf16 or without; WebAssembly with -msimd128. With FOVEA_PORTABLE_BITS kernels
 // give the same bits on all machines that fuse a product and a sum; only those of `multiply_add`
 // are then fused, which -ffp-contract=off says.
@@ -36,6 +36,8 @@
 #define FOVEA_ISA amx_bf16
 #elif defined(__AVX512BF16__)
 #define FOVEA_ISA avx512_bf16
+#elif defined(__AVX512VNNI__)
+#define FOVEA_ISA avx512_vnni
 #elif defined(__AVX512F__)
 #define FOVEA_ISA avx512
 #elif defined(__AVX2__) && defined(__FMA__)

@@ -7,7 +7,7 @@
 namespace fovea::cpu::inline FOVEA_ISA {
 
 /// Tiles of rows that are computed of each product before the next: more of narrow ones, whose
-/// panels may be expanded for them (contract_quantized.h).
+/// panels may be expanded for them (quantized/panel_products.h).
 template <int Vectors>
 inline constexpr int kTilesAtATime = Vectors == 1 ? 32 : 8;
 

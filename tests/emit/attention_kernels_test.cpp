@@ -74,7 +74,7 @@ TEST_CASE("attention's bits do not depend on how far its sequences are padded") 
     for (const char* variant : {"padded", "causal_padded"})
         for (AttentionVariant (*in)(AttentionVariant) : {in_float32, in_bfloat16_memory})
             kernels.push_back(attention_forward(in(attention_variant(variant))));
-    const std::string isa = isas_here(true).front();
+    const std::string isa = isas_here({.bfloat16 = true}).front();
     const runtime::Model& model = compile_and_load(model_of_kernels("padding", kernels), isa);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         CAPTURE(kernels[i].name);
@@ -93,7 +93,7 @@ TEST_CASE("the gradient of attention agrees with the evaluator") {
 }
 
 TEST_CASE("attention in bfloat16, and its gradient, agree with the evaluator") {
-    const std::vector<std::string> isas = isas_by_turns(true);
+    const std::vector<std::string> isas = isas_by_turns({.bfloat16 = true});
     const bool whole = takes_all();
     unsigned turn = random_seed();
     for (const std::string& isa : isas) {

@@ -115,7 +115,7 @@ void check_rows_alone(const std::string& program, const std::vector<Kernel>& ker
 /// Instruction sets of this machine, which have one text: all where FOVEA_WHOLE is set, else one by
 /// chance.
 std::vector<std::string> some_isas(bool bfloat16 = false) {
-    const std::vector<std::string> all = isas_here(bfloat16);
+    const std::vector<std::string> all = isas_here({bfloat16});
     if (takes_all()) return all;
     return {all[random_seed() % all.size()]};
 }

@@ -119,5 +119,5 @@ TEST_CASE("attention in bfloat16 has them in one small tile, too") {
     AttentionVariant variant = in_bfloat16_memory(attention_variant("uniform"));
     variant.width = 16, variant.value_width = 24;
     check_kernels({attention_forward(variant), attention_backward(variant)}, {false, false},
-                  isas_here(true).front());
+                  isas_here({.bfloat16 = true}).front());
 }

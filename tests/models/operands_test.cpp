@@ -58,7 +58,7 @@ TEST_CASE("nothing is read or written behind inputs and outputs") {
         const LoadedModel model = model_of(narrow_attention, dtype);
         const CompiledModel compiled =
             compile(model, {runner_program(model, true, false, {true, AttentionForm::fused})});
-        for (const std::string& isa : {std::string("baseline"), isa_of_this_machine(dtype)}) {
+        for (const std::string& isa : {std::string("baseline"), isa_of_this_machine({dtype})}) {
             CAPTURE(isa);
             const auto& generated =
                 load_generated(compiled.plan, isa, Keep::in_cache, Optimized::little);

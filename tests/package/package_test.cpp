@@ -254,8 +254,8 @@ TEST_CASE("mistakes end the build with a sentence") {
         in_list("NAME tagger ", "", "NAME is missing"),
         in_list("train)", "train FUSION maybe)", "FUSION takes on, off, always, not 'maybe'"),
         in_list("train)", "train ISA avx1024)",
-                "ISA takes amx_bf16, avx512_bf16, avx512, "
-                "avx2, baseline"),
+                "ISA takes amx_bf16, avx512_bf16, "
+                "avx512_vnni, avx512, avx2, baseline"),
         in_list("train)", "train BITS exact)", "BITS takes fastest, portable"),
         in_list("train)", "train BITS portable ISA baseline)",
                 "ISA with BITS portable takes avx512, avx2, neon"),

@@ -44,9 +44,9 @@ TEST_CASE("cpu features: the table names those of x86-64-v3 and v4") {
     std::set<std::string_view> names;
     for (const CpuFeature& feature : cpu_features()) names.insert(feature.name);
     CHECK(names.size() == cpu_features().size());
-    for (const char* name :
-         {"AVX", "AVX2", "BMI1", "BMI2", "F16C", "FMA", "LZCNT", "MOVBE", "OSXSAVE", "AVX512F",
-          "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL", "AVX512_BF16", "AMX_TILE", "AMX_BF16"})
+    for (const char* name : {"AVX", "AVX2", "BMI1", "BMI2", "F16C", "FMA", "LZCNT", "MOVBE",
+                             "OSXSAVE", "AVX512F", "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL",
+                             "AVX512_VNNI", "AVX512_BF16", "AMX_TILE", "AMX_BF16"})
         CHECK_MESSAGE(names.count(name) == 1, name);
 }
 
@@ -56,6 +56,7 @@ TEST_CASE("cpu features: registers that the system does not save are not used") 
     CHECK(!processor_has(without("none", 0x7), "avx512"));
     CHECK(!processor_has(without("none", 0xe7), "amx_bf16"));
     CHECK(processor_has(without("none", 0xe7), "avx512_bf16"));
+    CHECK(processor_has(without("none", 0xe7), "avx512_vnni"));
     CHECK(processor_has(without("none", 0x3), "baseline"));
     CHECK(!processor_has(without("none"), "neon"));
 }
@@ -67,6 +68,7 @@ TEST_CASE("cpu features: the bits are those that the compiler's own check reads"
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
         CHECK(has("avx512"));
+    if (has("avx512_vnni")) CHECK(__builtin_cpu_supports("avx512vnni"));
     if (has("avx512_bf16")) CHECK(__builtin_cpu_supports("avx512bf16"));
 }
 #endif

@@ -34,9 +34,10 @@ std::string names_here() {
     return text;
 }
 
-constexpr IsaPart kAll[] = {{"amx_bf16", nullptr}, {"avx512_bf16", nullptr}, {"avx512", nullptr},
-                            {"avx2", nullptr},     {"baseline", nullptr},    {"neon_bf16", nullptr},
-                            {"neon", nullptr},     {"wasm", nullptr}};
+constexpr IsaPart kAll[] = {
+    {"amx_bf16", nullptr},  {"avx512_bf16", nullptr}, {"avx512_vnni", nullptr},
+    {"avx512", nullptr},    {"avx2", nullptr},        {"baseline", nullptr},
+    {"neon_bf16", nullptr}, {"neon", nullptr},        {"wasm", nullptr}};
 
 }  // namespace
 

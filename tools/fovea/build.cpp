@@ -152,7 +152,7 @@ int build_model(const Arguments& given) {
     LoadedModel model = load_model(given, given.model());
     take_lora(given, model);
     model.targets = targets_of(given);
-    const std::vector<std::string> isas = wanted_isas(given, model.dtype);
+    const std::vector<std::string> isas = wanted_isas(given, products_of(model));
     const Driver driver = model.entry.driver;
     const CompiledModel compiled = compile(model, built_programs(model, fusion, is_for_wasm(isas)));
     std::optional<CompiledModel> on_devices;

@@ -111,7 +111,7 @@ int generate_model(const Arguments& given) {
     if (given.has("name")) rename(model, given.text("name"));
     if (given.has("python")) refuse_package(model);
     model.targets = targets_of(given);
-    const std::vector<std::string> isas = wanted_isas(given, model.dtype);
+    const std::vector<std::string> isas = wanted_isas(given, products_of(model));
     if (given.has("single-file") && isas.size() > 1)
         throw UserError(
             "a single file holds kernels for one instruction set: say which, as by --isa avx2");

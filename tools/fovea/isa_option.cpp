@@ -15,9 +15,10 @@ namespace fovea::tool {
 
 namespace {
 
-/// Whether code with products of `dtype` is another one for this instruction set.
-bool gains(std::string_view isa, DType dtype) {
-    return !runtime::multiplies_pairs(isa) || dtype == DType::bf16;
+/// Whether code with such products is another one for this instruction set.
+bool gains(std::string_view isa, Products products) {
+    if (runtime::multiplies_pairs(isa)) return products.dtype == DType::bf16;
+    return !runtime::multiplies_bytes(isa) || products.of_numbers;
 }
 
 bool wants_portable(const Arguments& given) {
@@ -30,11 +31,18 @@ std::string_view best_isa(const std::function<bool(std::string_view)>& is_wanted
         if (is_wanted(isa) && runtime::machine_has(isa)) return isa;
     throw UserError("this machine has no instruction set with portable bits");
 }
-std::string_view best_isa(DType dtype) {
-    return best_isa([&](std::string_view isa) { return gains(isa, dtype); });
+std::string_view best_isa(Products products) {
+    return best_isa([&](std::string_view isa) { return gains(isa, products); });
 }
 
 bool has_portable(std::string_view isa) { return !runtime::portable_of(isa).empty(); }
+
+/// What an instruction set without a portable form rounds otherwise than the others.
+std::string_view what_it_rounds(std::string_view isa) {
+    if (runtime::multiplies_pairs(isa)) return "products of pairs in a way of its own";
+    if (runtime::multiplies_bytes(isa)) return "what weights of 8 and 4 bits are multiplied with";
+    return "a product and a sum apart";
+}
 
 /// The portable forms of `isas`; where none was named, of those that have one.
 std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bool are_named) {
@@ -42,10 +50,9 @@ std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bo
     for (const std::string& isa : isas) {
         if (has_portable(isa)) forms.emplace_back(runtime::portable_of(isa));
         else if (are_named)
-            throw UserError(fmt::format(
-                "--bits portable takes avx512, avx2 and neon, not {}, which rounds {}", isa,
-                runtime::multiplies_pairs(isa) ? "products of pairs in a way of its own"
-                                               : "a product and a sum apart"));
+            throw UserError(
+                fmt::format("--bits portable takes avx512, avx2 and neon, not {}, which rounds {}",
+                            isa, what_it_rounds(isa)));
     }
     return forms;
 }
@@ -62,17 +69,21 @@ void add_isa_option(po::options_description& options) {
         "default");
 }
 
-std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
+Products products_of(const LoadedModel& model) {
+    return {model.dtype, static_cast<bool>(model.weights)};
+}
+
+std::vector<std::string> wanted_isas(const Arguments& given, Products products) {
     const auto names = runtime::isa_names();
     const std::vector<std::string> list = given.list("isa");
     const bool is_portable = wants_portable(given);
-    const std::string_view best = is_portable ? best_isa(has_portable) : best_isa(dtype);
+    const std::string_view best = is_portable ? best_isa(has_portable) : best_isa(products);
     std::vector<std::string> isas;
     for (std::string_view name : given.has("isa") ? names : runtime::isas_of(compiled_for())) {
         const auto is_it = [&](const std::string& wanted) {
             return wanted == name || (wanted == "native" && name == best);
         };
-        if (given.has("isa") ? std::ranges::any_of(list, is_it) : gains(name, dtype))
+        if (given.has("isa") ? std::ranges::any_of(list, is_it) : gains(name, products))
             isas.emplace_back(name);
     }
     for (const std::string& wanted : list)
@@ -88,9 +99,9 @@ std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
     return is_portable ? portable_forms(isas, given.has("isa")) : isas;
 }
 
-std::string isa_of_this_machine(DType dtype) {
+std::string isa_of_this_machine(Products products) {
     const char* chosen = std::getenv("FOVEA_ISA");
-    if (!chosen || !*chosen) return std::string(best_isa(dtype));
+    if (!chosen || !*chosen) return std::string(best_isa(products));
     const bool is_portable = std::string_view(chosen).ends_with("_portable");
     const auto names = is_portable ? runtime::portable_isa_names() : runtime::isa_names();
     return std::string(names[runtime::choose_isa(names)]);

@@ -173,7 +173,8 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
     if (plan::has_halves(model, DType::bf16))
         head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
-    if (plan::has_stored_weights(model)) head.line("#include \"fovea/cpu/contract_quantized.h\"");
+    if (plan::has_stored_weights(model))
+        head.line("#include \"fovea/cpu/quantized/contract_quantized.h\"");
     if (plan::has_halves(model, DType::f16)) head.line("#include \"fovea/cpu/contract_float16.h\"");
     head.blank();
     return head.text();

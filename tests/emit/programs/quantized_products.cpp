@@ -1,14 +1,16 @@
 // Products with weights of 8 and 4 bits beside sums in double, and with the bits that each row has
 // alone: compiled for an instruction set and run by drawn_products_test.cpp. Prints what is
 // wrong.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
-#include "runtime/cpu/contract_quantized.h"
+#include "runtime/cpu/quantized/contract_quantized.h"
 #include "runtime/cpu_features.h"
 #include "runtime/weights/quantized_weight.h"
 
@@ -31,17 +33,23 @@ float widened(std::uint16_t bits) {
     return value;
 }
 
+/// How far the values of a row are apart.
+enum class Sizes { near, far };
+
 /// a [rows, steps] times the rows of a weight [columns, steps].
 template <int Bits, int Group>
 struct Product {
     i64 rows, steps, columns;
+    Sizes sizes;
     std::vector<std::uint16_t> a;
     WeightLayout layout;
     QuantizedWeight weight;
     std::vector<std::uint32_t> words;
 
-    Product(i64 m, i64 k, i64 n) : rows(m), steps(k), columns(n), layout{{Bits, Group}, n, k} {
-        for (i64 i = 0; i < m * k; ++i) a.push_back(drawn_half(125 + int(below(4))));
+    Product(i64 m, i64 k, i64 n, Sizes apart)
+        : rows(m), steps(k), columns(n), sizes(apart), layout{{Bits, Group}, n, k} {
+        for (i64 i = 0; i < m * k; ++i)
+            a.push_back(drawn_half(apart == Sizes::near ? 125 + int(below(4)) : int(below(235))));
         constexpr int kLeast = Bits == 8 ? -127 : -8, kMost = Bits == 8 ? 127 : 7;
         for (i64 i = 0; i < n * k; ++i)
             weight.numbers.push_back(std::int8_t(kLeast + below(kMost - kLeast + 1)));
@@ -83,23 +91,53 @@ struct Product {
         return multiplied<T>(values.data(), count, fixed<1>, count);
     }
 
-    /// Whether each element is its sum, as near as float32 comes where numbers of 4 bits lie as 0
-    /// to 15.
-    bool is_near(const std::vector<float>& y) const {
+    double value_at(i64 row, i64 step) const {
+        return double(widened(a[std::size_t(row * steps + step)]));
+    }
+    /// The largest size among the values of a row that share a group with a step.
+    double largest_beside(i64 row, i64 step) const {
+        double largest = 0;
+        const i64 first = step / Group * Group;
+        for (i64 k = first; k < first + Group && k < steps; ++k)
+            largest = std::max(largest, std::fabs(value_at(row, k)));
+        return largest;
+    }
+    /// Whether each element is its sum: as near as float32 comes where numbers of 4 bits lie as 0
+    /// to 15, or, where values are far apart, as near as so many bits of the largest one of a group
+    /// come.
+    bool is_near(const std::vector<float>& y, double units) const {
         for (i64 i = 0; i < rows; ++i)
             for (i64 j = 0; j < columns; ++j) {
                 double sum = 0, size = 0;
                 for (i64 k = 0; k < steps; ++k) {
-                    const double value = double(widened(a[std::size_t(i * steps + k)])),
+                    const double value = value_at(i, k),
                                  scale = double(widened(
                                      weight.scales[std::size_t(j * layout.groups() + k / Group)]));
                     sum += value * weight.numbers[std::size_t(j * steps + k)] * scale;
-                    size += std::fabs(value) * scale * (1 << (Bits - 1));
+                    size += (sizes == Sizes::near ? std::fabs(value) : largest_beside(i, k)) *
+                            scale * (1 << (Bits - 1));
                 }
-                if (!(std::fabs(sum - double(y[std::size_t(i * columns + j)])) <= 1e-6 * size))
+                if (!(std::fabs(sum - double(y[std::size_t(i * columns + j)])) <=
+                      units * size + 1e-30))
                     return false;
             }
         return true;
+    }
+
+    /// Whether a value that is not finite leaves a finite element of its row, or another row.
+    template <class T>
+    bool hides(std::uint16_t not_finite) {
+        const std::vector<float> before = result<T>(0, rows, true);
+        const i64 row = below(rows), at = row * steps + below(steps);
+        const std::uint16_t other = std::exchange(a[std::size_t(at)], not_finite);
+        const std::vector<float> y = result<T>(0, rows, true);
+        a[std::size_t(at)] = other;
+        for (i64 i = 0; i < rows * columns; ++i) {
+            const auto element = std::size_t(i);
+            if (i / columns == row ? std::isfinite(y[element]) : y[element] != before[element])
+                return true;
+        }
+        return false;
     }
 
     template <class T>
@@ -113,7 +151,8 @@ struct Product {
             return true;
         };
         const std::vector<float> y = result<T>(0, rows, are_along);
-        if (!is_near(y)) return say("off");
+        const bool takes_halves = sizes == Sizes::far && sizeof(T) == 2;
+        if (!is_near(y, takes_halves ? 4e-5 : 1e-6)) return say("off");
         const i64 row = below(rows);
         const auto size = std::size_t(columns);
         const std::vector<float> alone = result<T>(row, 1, are_along);
@@ -126,12 +165,19 @@ struct Product {
 template <int Bits, int Group>
 bool has_wrong() {
     for (int i = 0; i < 12; ++i) {
-        const Product<Bits, Group> product(
-            1 + below(i % 4 ? 40 : 150), 16 + below(i % 3 ? 80 : 300), 1 + below(i % 5 ? 50 : 200));
+        Product<Bits, Group> product(1 + below(i % 4 ? 40 : 150), 16 + below(i % 3 ? 80 : 300),
+                                     1 + below(i % 5 ? 50 : 200),
+                                     i % 3 == 2 ? Sizes::far : Sizes::near);
         for (const bool are_along : {true, false})
             if (product.template is_wrong<bf16>(are_along) ||
                 product.template is_wrong<float>(are_along))
                 return true;
+        for (const std::uint16_t not_finite : {0x7f80, 0xff80, 0x7fc0})
+            if (product.template hides<bf16>(not_finite) ||
+                product.template hides<float>(not_finite)) {
+                std::printf("%d bits, groups of %d: hidden\n", Bits, Group);
+                return true;
+            }
     }
     return false;
 }

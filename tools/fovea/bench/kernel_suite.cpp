@@ -63,7 +63,7 @@ BenchRow KernelSuite::measure(Bench& bench, const KernelCase& kernel_case) const
 std::vector<BenchRow> KernelSuite::run(Bench& bench) {
     compiled_ = compile_model("bench_" + name_, "tools/fovea/bench", {}, requests_, bench.target());
     const DType dtype = plan::has_halves(compiled_.plan, bf16) ? DType::bf16 : DType::f32;
-    generated_ = &load_generated(compiled_.plan, isa_of_this_machine(dtype), Keep::nowhere,
+    generated_ = &load_generated(compiled_.plan, isa_of_this_machine({dtype}), Keep::nowhere,
                                  bench.optimized());
     std::vector<BenchRow> rows;
     for (const KernelCase& kernel_case : cases_) rows.push_back(measure(bench, kernel_case));

@@ -62,7 +62,7 @@ class BenchedModel {
             {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(model.values)});
         dtype_ = model.dtype;
         compiled_ = compile(model, requests);
-        generated_ = &load_generated(compiled_.plan, isa_of_this_machine(dtype_), Keep::nowhere,
+        generated_ = &load_generated(compiled_.plan, isa_of_this_machine({dtype_}), Keep::nowhere,
                                      bench.optimized());
         parameters_ = std::make_unique<runtime::Parameters>(*generated_, sizes.training);
         parameters_->initialize(1);

@@ -132,7 +132,7 @@ FormComparison::FormComparison(const LoadedModel& model) : coarsest_(coarsest_of
         requests_.push_back(runner_program(model, gradient, training, fusion));
         compiled_.push_back(compile(model, {requests_.back()}));
         generated_.push_back(
-            &load_generated(compiled_.back().plan, isa_of_this_machine(model.dtype)));
+            &load_generated(compiled_.back().plan, isa_of_this_machine(products_of(model))));
     }
 }
 

@@ -64,7 +64,8 @@ std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan:
                                                DType dtype, Optimized optimized) {
     if (target.name == "cpu") {
         const runtime::Model& generated =
-            load_generated(model, isa_of_this_machine(dtype), Keep::in_cache, optimized);
+            load_generated(model, isa_of_this_machine({dtype, plan::has_stored_weights(model)}),
+                           Keep::in_cache, optimized);
         return {&generated, [](const runtime::Model*) {}};  // stays loaded
     }
     const OpenTarget open = open_target(target);

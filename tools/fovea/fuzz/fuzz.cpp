@@ -79,7 +79,8 @@ Checks checks_on(const Arguments& given) {
     const Target target = target_of_copies(given);
     if (target.name == "cpu") {
         for (std::string_view isa : runtime::isa_names())
-            if (!runtime::multiplies_pairs(isa) && runtime::machine_has(isa))
+            if (!runtime::multiplies_pairs(isa) && !runtime::multiplies_bytes(isa) &&
+                runtime::machine_has(isa))
                 checks.isas.emplace_back(isa);
         for (std::string_view isa : runtime::portable_isa_names())
             if (runtime::machine_has(isa)) checks.isas.emplace_back(isa);

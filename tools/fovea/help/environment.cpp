@@ -15,7 +15,8 @@ constexpr EnvironmentVariable kVariables[] = {
      false},
     {"FOVEA_ISA",
      "the instruction set that is taken, one of those that the program has (its describe says "
-     "which is taken): amx_bf16, avx512_bf16, avx512, avx2, baseline; neon_bf16, neon; wasm; "
+     "which is taken): amx_bf16, avx512_bf16, avx512_vnni, avx512, avx2, baseline; "
+     "neon_bf16, neon; wasm; "
      "behind avx512, avx2 and neon _portable for --bits portable; else the best that the machine "
      "has",
      true},

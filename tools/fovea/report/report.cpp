@@ -61,7 +61,7 @@ int report_model(const Arguments& given) {
         runner_program(model, has_gradient(model.graph), depends_on_mode(model.graph), Fusion());
     const CompiledModel compiled = compile(model, {request});
     const runtime::Model& generated =
-        load_generated(compiled.plan, isa_of_this_machine(model.dtype));
+        load_generated(compiled.plan, isa_of_this_machine(products_of(model)));
     Report report{.model = model.entry.name,
                   .program = request.name,
                   .source = compiled.plan.source,

@@ -2,8 +2,8 @@
 // element, and a vector of 16 rows at a time.
 #pragma once
 
-#include "../memory/weight_storage.h"
-#include "vector.h"
+#include "../../memory/weight_storage.h"
+#include "../vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 

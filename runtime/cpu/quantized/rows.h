@@ -1,34 +1,42 @@
 // The rows that products with weights of whole numbers multiply, packed as these read them.
 #pragma once
 
-#include "contract_bfloat16.h"
-#include "quantized.h"
+#include "../contract_bfloat16.h"
+#include "digits.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
 /// One such row. `starts`: for each group what its sum begins with.
 template <class Value>
 struct QuantizedRow {
+    using Start = std::conditional_t<(kDigits<Value> > 0), GroupOfDigits, float>;
+
     const Value* values;
-    const float* starts;
+    const Start* starts;
 
     FOVEA_INLINE QuantizedRow from_group(i64 group, i64 size) const {
         return {values + group * size, starts + group};
     }
 };
 
-/// Rows of a, [row, step] with zeros up to the end of the last pair of groups. They are bfloat16
-/// where they lie as such and an instruction multiplies pairs: steps that numbers have as a pair
-/// are neighbours. Elsewhere they are floats, times the factors of their steps, and what the sums
-/// of their groups begin with lies behind each row. They are packed for the rows of a block at its
-/// first panel.
+/// Rows of a, [row, step] with zeros up to the end of the last pair of groups, packed for the rows
+/// of a block at its first panel. Where an instruction multiplies bytes they are digits: three of
+/// each float, two of each half. They are bfloat16 where they lie as such and tiles, or an
+/// instruction that multiplies pairs, take them: steps that numbers have as a pair are neighbours.
+/// Elsewhere they are floats, times the factors of their steps. What the sums of groups begin with
+/// lies behind each row.
 template <int Bits, int Group, class T, class Stride, class Step>
 class QuantizedRows {
   public:
-    static constexpr bool kInPairs = kMultipliesPairs && std::is_same_v<T, bf16>;
-    using Value = std::conditional_t<kInPairs, bf16, float>;
     /// Whether tiles multiply them: a group is as many steps as they take at a time, or several.
-    static constexpr bool kByTiles = kInPairs && kHasMatrixTiles && Group % kMatrixSteps == 0;
+    static constexpr bool kByTiles =
+        std::is_same_v<T, bf16> && kHasMatrixTiles && Group % kMatrixSteps == 0;
+    static constexpr bool kInDigits = kMultipliesBytes && !kByTiles;
+    static constexpr bool kInPairs = kMultipliesPairs && std::is_same_v<T, bf16> && !kInDigits;
+    using Value = std::conditional_t<kInDigits, Digits<std::is_same_v<T, float> ? 3 : 2>,
+                                     std::conditional_t<kInPairs, bf16, float>>;
+    /// What an expanded panel has.
+    using Number = std::conditional_t<kInDigits, std::uint32_t, Value>;
     /// Of the rows that read the numbers of a panel as they lie: for more these are expanded first.
     /// Numbers that become pairs cost more than their products, so that a second row takes them
     /// from memory. Few rows that tiles would multiply are floats, from which the same sums come.
@@ -40,7 +48,10 @@ class QuantizedRows {
 
     const WeightLayout& layout() const { return layout_; }
     /// Values from one packed row to the next.
-    i64 length() const { return padded() + (kInPairs ? 0 : whole_lanes(2 * layout_.pairs())); }
+    i64 length() const {
+        constexpr i64 kOfGroup = kInPairs ? 0 : sizeof(typename QuantizedRow<Value>::Start) / 4;
+        return padded() + whole_lanes(2 * layout_.pairs() * kOfGroup);
+    }
     /// Whether the block has few rows.
     bool are_few() const { return are_few_; }
     i64 padded() const { return 2 * layout_.pairs() * Group; }
@@ -51,21 +62,24 @@ class QuantizedRows {
         const i64 rows = panel.block_rows;
         are_few_ = rows <= kFewRows;
         if (are_few_) return take_as(few_, 0, panel);
-        take_as(packed_, padded() * kLanes, panel);
-        of_panel = packed_ - padded() * kLanes;
+        const i64 ahead = padded() * kLanes / (kInDigits ? 4 : 1);
+        take_as(packed_, ahead, panel);
+        of_panel = reinterpret_cast<Number*>(packed_ - ahead);
     }
     QuantizedRow<Value> row(i64 number) const { return row_of(packed_, number); }
     /// The same of few rows.
     QuantizedRow<Few> few_row(i64 number) const { return row_of(few_, number); }
 
-    Value* of_panel = nullptr;
+    Number* of_panel = nullptr;
 
   private:
     template <class Packed>
     QuantizedRow<Packed> row_of(const Packed* packed, i64 number) const {
         const Packed* const values = packed + (number - first_) * length();
         if constexpr (kInPairs) return {values, nullptr};
-        else return {values, values + padded()};
+        else
+            return {values, reinterpret_cast<const typename QuantizedRow<Packed>::Start*>(
+                                values + padded())};
     }
     template <class Packed>
     void take_as(Packed*& packed, i64 ahead, const Panel& panel) {
@@ -83,6 +97,23 @@ class QuantizedRows {
             Numbers<Bits>::factor_of(step + i);
         return result;
     }
+    FOVEA_INLINE floats values_at(const T* from, i64 k) const {
+        if (k >= layout_.depth) return floats{};
+        const Lanes lanes = lanes_at(k, layout_.depth);
+        if constexpr (std::is_same_v<Step, Fixed<1>>) return load(from + k, lanes);
+        else return load_strided(from + k * step_, step_, lanes);
+    }
+#if defined(__AVX512VNNI__)
+    template <int Count>
+    void pack(Digits<Count>* to, const T* from) const {
+        auto* const starts = reinterpret_cast<GroupOfDigits*>(to + padded());
+        for (i64 group = 0; group < 2 * layout_.pairs(); ++group) {
+            const i64 first = group * Group;
+            starts[group] = pack_digits<Bits, Group>(
+                to + first, [&](i64 k) FOVEA_LAMBDA { return values_at(from, first + k); });
+        }
+    }
+#endif
     void pack(float* to, const T* from) const {
         // The same for each 16 steps.
         const floats factor = kByTiles ? splat(1.F) : factors(0);
@@ -90,12 +121,7 @@ class QuantizedRows {
         for (i64 group = 0; group < 2 * layout_.pairs(); ++group) {
             floats sum{};
             for (i64 k = group * Group; k < (group + 1) * Group; k += kLanes) {
-                floats value{};
-                if (k < layout_.depth) {
-                    const Lanes lanes = lanes_at(k, layout_.depth);
-                    if constexpr (std::is_same_v<Step, Fixed<1>>) value = load(from + k, lanes);
-                    else value = load_strided(from + k * step_, step_, lanes);
-                }
+                const floats value = values_at(from, k);
                 store(to + k, value * factor);
                 sum += value;
             }
@@ -119,11 +145,12 @@ class QuantizedRows {
         }
     }
     /// 32 steps, those that are a pair beside each other.
-    static FOVEA_INLINE void store_in_pairs(bf16* to, words steps) {
+    template <class Words>
+    static FOVEA_INLINE void store_in_pairs(bf16* to, Words steps) {
         constexpr int kTogether = Numbers<Bits>::kTogether, kApart = Numbers<Bits>::kApart;
         if constexpr (kApart == 1) {
             store_as(to, steps);
-        } else if constexpr (kIsTwice<words>) {
+        } else if constexpr (kIsTwice<Words>) {
             bf16 in_order[2 * kLanes];
             store_as(in_order, steps);
             for (int k = 0; k < int(2 * kLanes); k += kTogether)
