@@ -43,7 +43,8 @@ std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx5
 /// optimized for speed, all others for size. runtime/CMakeLists.txt has the same.
 inline constexpr std::string_view kFastRuntimeFiles =
     "added_tokens|byte_letters|byte_pairs_model|gradients|likeliest_continuations|match_pattern|"
-    "merge_pairs|optimizer|random_stream|shards|split|team|training_step|unigram|word_cache";
+    "merge_pairs|optimizer|quantized_weight|random_stream|shards|split|stored_weights|team|"
+    "token_weights|training_step|unigram|word_cache";
 
 /// `fovea/runtime.cmake` beside a model of this target, which its CMakeLists.txt includes.
 std::string runtime_cmake_text();

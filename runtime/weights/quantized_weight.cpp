@@ -6,6 +6,7 @@
 
 #include "../error.h"
 #include "../options.h"
+#include "weight_lines.h"
 
 namespace fovea::runtime {
 
@@ -20,16 +21,24 @@ std::uint16_t bfloat16_from(float scale) {
     return static_cast<std::uint16_t>((__builtin_bit_cast(std::uint32_t, scale) + 0xffffU) >> 16);
 }
 
-int nearest(float value, float scale, int bits) {
+/// The whole number nearest to a value from -2^22 to 2^22, the even one in the middle: in a float
+/// as large as this there is no room for more bits.
+float to_whole(float value) {
+    constexpr float kLarge = 0x1.8p23F;
+    return (value + kLarge) - kLarge;
+}
+
+/// That of value / scale.
+float nearest(float value, float scale, int bits) {
     if (scale == 0) return 0;
     const float most = bits == 8 ? 127.F : 7.F, least = bits == 8 ? -127.F : -8.F;
-    return static_cast<int>(std::clamp(std::nearbyint(value / scale), least, most));
+    return to_whole(std::clamp(value / scale, least, most));
 }
 
 double squared_error(std::span<const float> values, float scale, int bits) {
     double sum = 0;
     for (const float value : values) {
-        const float error = value - static_cast<float>(nearest(value, scale, bits)) * scale;
+        const float error = value - nearest(value, scale, bits) * scale;
         sum += static_cast<double>(error) * error;
     }
     return sum;
@@ -48,6 +57,17 @@ std::uint16_t choose_scale(std::span<const float> values, float largest, int bit
         if (error < least) least = error, best = scale;
     }
     return best;
+}
+
+/// The scale of a group, whose numbers are written to `numbers`.
+std::uint16_t quantize_group(std::span<const float> values, int bits, std::int8_t* numbers) {
+    float largest = 0;
+    for (const float value : values) largest = std::max(largest, std::abs(value));
+    const std::uint16_t bits_of_scale = choose_scale(values, largest, bits);
+    const float scale = scale_of(bits_of_scale);
+    for (Index i = 0; i < values.size(); ++i)
+        numbers[i] = static_cast<std::int8_t>(nearest(values[i], scale, bits));
+    return bits_of_scale;
 }
 
 }  // namespace
@@ -79,66 +99,63 @@ WeightStorage parse_weight_storage(std::string_view text, std::string_view where
 
 QuantizedWeight quantize(const WeightLayout& layout, std::span<const float> values,
                          std::string_view name) {
-    const auto rows = Index(layout.rows), depth = Index(layout.depth),
-               groups = Index(layout.groups()), group = Index(layout.storage.group);
+    const float* const end = values.data() + values.size();
+    if (std::find_if_not(values.data(), end, [](float value) { return std::isfinite(value); }) !=
+        end)
+        throw UserError("'{}' has a value that is not finite: {} of it has none",
+                        {name, type_name(layout.storage)});
     QuantizedWeight weight;
-    weight.numbers.resize(rows * depth);
-    weight.scales.resize(rows * groups);
-    for (Index row = 0; row < rows; ++row)
-        for (Index g = 0; g < groups; ++g) {
-            const Index first = row * depth + g * group;
-            const auto part = values.subspan(first, std::min(group, depth - g * group));
-            float largest = 0;
-            for (const float value : part) {
-                if (!std::isfinite(value))
-                    throw UserError("'{}' has a value that is not finite: {} of it has none",
-                                    {name, type_name(layout.storage)});
-                largest = std::max(largest, std::abs(value));
+    weight.numbers.resize(values.size());
+    weight.scales.resize(Index(layout.rows * layout.groups()));
+    const auto depth = Index(layout.depth), groups = Index(layout.groups()),
+               group = Index(layout.storage.group);
+    for_parts_of_rows(layout, [&](WeightRows rows) {
+        for (Index row = Index(rows.begin); row < Index(rows.end); ++row)
+            for (Index g = 0; g < groups; ++g) {
+                const Index first = row * depth + g * group;
+                weight.scales[row * groups + g] =
+                    quantize_group(values.subspan(first, std::min(group, depth - g * group)),
+                                   layout.storage.bits, &weight.numbers[first]);
             }
-            const std::uint16_t scale = choose_scale(part, largest, layout.storage.bits);
-            weight.scales[row * groups + g] = scale;
-            std::transform(part.begin(), part.end(), weight.numbers.begin() + std::ptrdiff_t(first),
-                           [&](float value) {
-                               return static_cast<std::int8_t>(
-                                   nearest(value, scale_of(scale), layout.storage.bits));
-                           });
-        }
+    });
     return weight;
 }
 
 void pack(const WeightLayout& layout, const QuantizedWeight& weight,
           std::span<std::uint32_t> words) {
     std::fill(words.begin(), words.end(), 0U);
-    const int bits = layout.storage.bits;
-    const std::uint32_t mask = bits == 8 ? 255U : 15U;
-    const int offset = bits == 8 ? 0 : 8;
-    for (std::int64_t row = 0; row < layout.rows; ++row) {
-        for (std::int64_t group = 0; group < layout.groups(); ++group)
-            words[Index(layout.word_of_scale(row, group))] |=
-                std::uint32_t{weight.scales[Index(row * layout.groups() + group)]}
-                << group % 2 * 16;
-        for (std::int64_t step = 0; step < layout.depth; ++step) {
-            const int number = weight.numbers[Index(row * layout.depth + step)] + offset;
-            words[Index(layout.word_of(row, step))] |= (static_cast<std::uint32_t>(number) & mask)
-                                                       << layout.bit_of(row, step);
-        }
-    }
+    const auto* const numbers = reinterpret_cast<const std::uint8_t*>(weight.numbers.data());
+    for_parts_of_rows(layout, [&](WeightRows rows) {
+        pack_scales(layout, rows, weight.scales, words);
+        for_weight_lines(layout, rows, [&](const WeightLine& line) {
+            const std::uint8_t* const from = numbers + line.row * layout.depth + line.step;
+            std::uint32_t steps = 0;
+            for (std::int64_t i = 0; i < line.count; ++i)
+                steps |= layout.storage.bits == 8 ? std::uint32_t{from[i]} << 8 * i
+                                                  : (from[i] & 15U) << 4 * i;
+            store_steps(layout, line, steps, words);
+        });
+    });
 }
 
 QuantizedWeight unpack(const WeightLayout& layout, std::span<const std::uint32_t> words) {
     QuantizedWeight weight;
-    const int bits = layout.storage.bits;
-    for (std::int64_t row = 0; row < layout.rows; ++row) {
-        for (std::int64_t group = 0; group < layout.groups(); ++group)
-            weight.scales.push_back(static_cast<std::uint16_t>(
-                words[Index(layout.word_of_scale(row, group))] >> group % 2 * 16));
-        for (std::int64_t step = 0; step < layout.depth; ++step) {
-            const std::uint32_t number =
-                words[Index(layout.word_of(row, step))] >> layout.bit_of(row, step);
-            weight.numbers.push_back(bits == 8 ? static_cast<std::int8_t>(number & 255U)
-                                               : static_cast<std::int8_t>(int(number & 15U) - 8));
-        }
-    }
+    weight.numbers.resize(Index(layout.rows * layout.depth));
+    weight.scales.resize(Index(layout.rows * layout.groups()));
+    for_parts_of_rows(layout, [&](WeightRows rows) {
+        for_weight_scales(layout, rows, [&](std::int64_t row, std::int64_t group, std::int64_t at) {
+            weight.scales[Index(row * layout.groups() + group)] =
+                static_cast<std::uint16_t>(words[Index(at / 2)] >> at % 2 * 16);
+        });
+        for_weight_lines(layout, rows, [&](const WeightLine& line) {
+            const std::uint32_t steps = steps_of(layout, line, words);
+            std::int8_t* const to = &weight.numbers[Index(line.row * layout.depth + line.step)];
+            for (std::int64_t i = 0; i < line.count; ++i)
+                to[i] = static_cast<std::int8_t>(layout.storage.bits == 8
+                                                     ? int(steps >> 8 * i & 255U)
+                                                     : int((steps >> 4 * i & 15U) ^ 8U) - 8);
+        });
+    });
     return weight;
 }
 

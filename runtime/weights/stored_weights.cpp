@@ -1,10 +1,12 @@
 #include "stored_weights.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "../error.h"
 #include "../memory/shape.h"
 #include "quantized_weight.h"
+#include "weight_lines.h"
 
 namespace fovea::runtime {
 
@@ -25,22 +27,22 @@ void verify_tensor(const SafetensorsFile& file, const TensorView& tensor, const 
                      long_name(storage), dtype, shape_text(shape)});
 }
 
-/// Two of 4 bits from each byte.
-std::vector<std::int8_t> numbers_of(const WeightLayout& layout, Bytes bytes) {
-    std::vector<std::int8_t> numbers;
-    numbers.reserve(static_cast<std::size_t>(layout.rows * layout.depth));
-    const auto row_bytes = static_cast<std::size_t>(bytes_of_row(layout));
-    for (std::size_t row = 0; row < static_cast<std::size_t>(layout.rows); ++row)
-        for (std::size_t step = 0; step < static_cast<std::size_t>(layout.depth); ++step) {
-            const bool is_whole = layout.storage.bits == 8;
-            const auto byte =
-                std::to_integer<int>(bytes[row * row_bytes + (is_whole ? step : step / 2)]);
-            const int nibble = step % 2 ? byte >> 4 : byte & 15;
-            numbers.push_back(static_cast<std::int8_t>(is_whole     ? byte
-                                                       : nibble < 8 ? nibble
-                                                                    : nibble - 16));
-        }
-    return numbers;
+/// Numbers as they lie in a file, [rows, bytes], the first of two of 4 bits in the lower half of a
+/// byte, to words.
+void pack_bytes(const WeightLayout& layout, Bytes numbers, std::span<const std::uint16_t> scales,
+                std::span<std::uint32_t> words) {
+    std::fill(words.begin(), words.end(), 0U);
+    const int bits = layout.storage.bits;
+    for_parts_of_rows(layout, [&](WeightRows rows) {
+        pack_scales(layout, rows, scales, words);
+        for_weight_lines(layout, rows, [&](const WeightLine& line) {
+            const std::byte* const from =
+                numbers.data() + line.row * bytes_of_row(layout) + line.step * bits / 8;
+            std::uint32_t steps = 0;
+            std::memcpy(&steps, from, static_cast<std::size_t>((line.count * bits + 7) / 8));
+            store_steps(layout, line, steps, words);
+        });
+    });
 }
 
 std::vector<std::byte> packed_bytes(const WeightLayout& layout,
@@ -69,10 +71,9 @@ void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile
         throw UserError("'{}' lacks '{}', the scales of '{}'",
                         {file.path(), name_of_scales(tensor.name), tensor.name});
     verify_tensor(file, *scales, {layout.rows, layout.groups()}, "BF16", layout.storage);
-    QuantizedWeight weight{numbers_of(layout, tensor.bytes), {}};
-    weight.scales.resize(scales->bytes.size() / sizeof(std::uint16_t));
-    std::memcpy(weight.scales.data(), scales->bytes.data(), scales->bytes.size());
-    pack(layout, weight, parameters.words(i));
+    std::vector<std::uint16_t> own(scales->bytes.size() / sizeof(std::uint16_t));
+    std::memcpy(own.data(), scales->bytes.data(), scales->bytes.size());
+    pack_bytes(layout, tensor.bytes, own, parameters.words(i));
 }
 
 void set_words(const WeightLayout& layout, std::span<const float> values, std::string_view name,

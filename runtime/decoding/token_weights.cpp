@@ -1,0 +1,147 @@
+#include "token_weights.h"
+
+#include <algorithm>
+
+namespace fovea::runtime {
+
+namespace {
+
+constexpr std::size_t kLanesOfLargest = 16;
+
+/// The largest of these. Lanes have one each, so that a compiler takes vectors.
+float largest_of(std::span<const float> values) {
+    float lanes[kLanesOfLargest];
+    std::fill(std::begin(lanes), std::end(lanes), values[0]);
+    std::size_t i = 0;
+    for (; i + kLanesOfLargest <= values.size(); i += kLanesOfLargest)
+        for (std::size_t lane = 0; lane < kLanesOfLargest; ++lane)
+            lanes[lane] = values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
+    for (; i < values.size(); ++i) lanes[0] = std::max(lanes[0], values[i]);
+    return *std::max_element(std::begin(lanes), std::end(lanes));
+}
+
+/// e^x of x from -87 to 0, off by a few of float32's roundings: 2^n times a polynomial in what is
+/// left of x (Cephes' expf).
+float exponential(float x) {
+    constexpr float kLarge = 0x1.8p23F;
+    const float turns = x * 1.44269504F + kLarge, n = turns - kLarge;
+    const float rest = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+    float y = 1.9875691500e-4F * rest + 1.3981999507e-3F;
+    y = y * rest + 8.3334519073e-3F;
+    y = y * rest + 4.1665795894e-2F;
+    y = y * rest + 1.6666665459e-1F;
+    y = y * rest + 5.0000001201e-1F;
+    y = y * rest * rest + rest + 1;
+    // The lowest bits of `turns` are n.
+    const auto power = (__builtin_bit_cast(std::uint32_t, turns) + 127U) << 23U;
+    return y * __builtin_bit_cast(float, power);
+}
+
+}  // namespace
+
+std::int32_t likeliest_token(std::span<const float> logits) {
+    // Of a part at a time the largest one; in which it is, it is looked for.
+    constexpr std::size_t kPart = 1024;
+    std::size_t best = 0;
+    float largest = logits[0];
+    for (std::size_t i = 0; i < logits.size(); i += kPart) {
+        const float own = largest_of(logits.subspan(i, std::min(kPart, logits.size() - i)));
+        if (own > largest) largest = own, best = i;
+    }
+    const auto found = std::find(logits.begin() + std::ptrdiff_t(best), logits.end(), largest);
+    return static_cast<std::int32_t>(found - logits.begin());
+}
+
+bool are_finite(std::span<const float> values) {
+    std::uint32_t found = 0;
+    for (const float value : values) {
+        const std::uint32_t exponent = __builtin_bit_cast(std::uint32_t, value) & 0x7f800000U;
+        found |= exponent + 0x00800000U;  // the highest bit: of infinities and what is no number
+    }
+    return found < 0x80000000U;
+}
+
+TokenWeights::TokenWeights(std::span<const float> logits, double temperature)
+    : logits_(logits), weights_(logits.size()), classes_(logits.size()) {
+    const float largest = largest_of(logits);
+    const auto inverse = static_cast<float>(std::min(1 / temperature, 1e30));
+    float* const weights = weights_.data();
+    std::uint16_t* const classes = classes_.data();
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        const float x = (logits[i] - largest) * inverse;
+        weights[i] = x > -kUnits ? x : -kUnits;
+    }
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        classes[i] =
+            static_cast<std::uint16_t>(static_cast<std::int32_t>(weights[i] * -kClassesOfUnit));
+        weights[i] = exponential(weights[i]);
+    }
+    add_classes();
+}
+
+void TokenWeights::add_classes() {
+    // Neighbours are often of one class: sums of their own do not wait for each other.
+    constexpr std::size_t kAtOnce = 4;
+    std::array<std::array<double, kClasses>, kAtOnce> sums{};
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+        sums[i % kAtOnce][classes_[i]] += static_cast<double>(weights_[i]);
+    sum_ = 0;
+    for (std::size_t number = 0; number < kClasses; ++number) {
+        sums_[number] = 0;
+        for (const auto& some : sums) sums_[number] += some[number];
+        sum_ += sums_[number];
+    }
+}
+
+void TokenWeights::keep_likeliest(std::size_t count) {
+    if (count >= weights_.size()) return;
+    std::array<std::size_t, kClasses> sizes{};
+    for (const std::uint16_t number : classes_) ++sizes[number];
+    std::size_t kept = 0, last = 0;
+    while (kept + sizes[last] < count) kept += sizes[last++];
+    const std::vector<std::int32_t> tokens = tokens_of(last);
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+        if (classes_[i] > last) weights_[i] = 0;
+    for (std::size_t i = count - kept; i < tokens.size(); ++i)
+        weights_[static_cast<std::size_t>(tokens[i])] = 0;
+    add_classes();
+}
+
+std::vector<std::int32_t> TokenWeights::tokens_of(std::size_t number) const {
+    std::vector<std::int32_t> tokens;
+    for (std::size_t i = 0; i < classes_.size(); ++i)
+        if (classes_[i] == number && weights_[i] > 0)
+            tokens.push_back(static_cast<std::int32_t>(i));
+    std::stable_sort(tokens.begin(), tokens.end(), [&](std::int32_t a, std::int32_t b) {
+        return logits_[static_cast<std::size_t>(a)] > logits_[static_cast<std::size_t>(b)];
+    });
+    return tokens;
+}
+
+template <class Ends>
+TokenWeights::Place TokenWeights::walk(Ends ends) const {
+    double sum = 0;
+    std::size_t number = 0, last = 0;
+    for (; number < kClasses && !ends(sum + sums_[number]); ++number) {
+        if (sums_[number] > 0) last = number;
+        sum += sums_[number];
+    }
+    const bool is_inside = number < kClasses;
+    Place place{0, is_inside ? sum : sum - sums_[last]};
+    for (const std::int32_t token : tokens_of(is_inside ? number : last)) {
+        place.token = token;
+        place.sum += static_cast<double>(weights_[static_cast<std::size_t>(token)]);
+        if (ends(place.sum)) break;
+    }
+    return place;
+}
+
+double TokenWeights::sum_from(double least) const {
+    return walk([&](double sum) { return sum >= least; }).sum;
+}
+
+std::int32_t TokenWeights::token_at(double below) const {
+    return walk([&](double sum) { return sum > below; }).token;
+}
+
+}  // namespace fovea::runtime
