@@ -42,7 +42,8 @@ std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx5
 /// The sources of the runtime that loop over numbers or letters, as a regular expression: they are
 /// optimized for speed, all others for size. runtime/CMakeLists.txt has the same.
 inline constexpr std::string_view kFastRuntimeFiles =
-    "added_tokens|byte_letters|byte_pairs_model|gradients|likeliest_continuations|match_pattern|"
+    "added_tokens|byte_letters|byte_pairs_model|exponentials|gradients|likeliest_continuations|"
+    "match_pattern|"
     "merge_pairs|optimizer|quantized_weight|random_stream|shards|split|stored_weights|team|"
     "token_weights|training_step|unigram|word_cache";
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exponentials.h"
+
 namespace fovea::runtime {
 
 namespace {
@@ -15,10 +17,20 @@ bool is_likelier_continuation(const Continuation& a, const Continuation& b) {
 }  // namespace
 
 double log_normalizer(std::span<const float> logits) {
-    const double largest = *std::max_element(logits.begin(), logits.end());
+    constexpr std::size_t kSome = 256;
+    const float largest = largest_of(logits);
     double sum = 0;
-    for (const float logit : logits) sum += std::exp(double(logit) - largest);
-    return -(largest + std::log(sum));
+    for (std::size_t first = 0; first < logits.size(); first += kSome) {
+        const std::size_t count = std::min(kSome, logits.size() - first);
+        float some[kSome];
+        for (std::size_t i = 0; i < count; ++i) {
+            const float x = logits[first + i] - largest;
+            some[i] = x > kLeastExponent ? x : kLeastExponent;
+        }
+        take_exponentials({some, count});
+        for (std::size_t i = 0; i < count; ++i) sum += double(some[i]);
+    }
+    return -(double(largest) + std::log(sum));
 }
 
 std::vector<Continuation> likeliest_continuations(std::span<const float> logits,

@@ -4,41 +4,6 @@
 
 namespace fovea::runtime {
 
-namespace {
-
-constexpr std::size_t kLanesOfLargest = 16;
-
-/// The largest of these. Lanes have one each, so that a compiler takes vectors.
-float largest_of(std::span<const float> values) {
-    float lanes[kLanesOfLargest];
-    std::fill(std::begin(lanes), std::end(lanes), values[0]);
-    std::size_t i = 0;
-    for (; i + kLanesOfLargest <= values.size(); i += kLanesOfLargest)
-        for (std::size_t lane = 0; lane < kLanesOfLargest; ++lane)
-            lanes[lane] = values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
-    for (; i < values.size(); ++i) lanes[0] = std::max(lanes[0], values[i]);
-    return *std::max_element(std::begin(lanes), std::end(lanes));
-}
-
-/// e^x of x from -87 to 0, off by a few of float32's roundings: 2^n times a polynomial in what is
-/// left of x (Cephes' expf).
-float exponential(float x) {
-    constexpr float kLarge = 0x1.8p23F;
-    const float turns = x * 1.44269504F + kLarge, n = turns - kLarge;
-    const float rest = (x - n * 0.693359375F) + n * 2.12194440e-4F;
-    float y = 1.9875691500e-4F * rest + 1.3981999507e-3F;
-    y = y * rest + 8.3334519073e-3F;
-    y = y * rest + 4.1665795894e-2F;
-    y = y * rest + 1.6666665459e-1F;
-    y = y * rest + 5.0000001201e-1F;
-    y = y * rest * rest + rest + 1;
-    // The lowest bits of `turns` are n.
-    const auto power = (__builtin_bit_cast(std::uint32_t, turns) + 127U) << 23U;
-    return y * __builtin_bit_cast(float, power);
-}
-
-}  // namespace
-
 std::int32_t likeliest_token(std::span<const float> logits) {
     // Of a part at a time the largest one; in which it is, it is looked for.
     constexpr std::size_t kPart = 1024;
@@ -69,13 +34,12 @@ TokenWeights::TokenWeights(std::span<const float> logits, double temperature)
     std::uint16_t* const classes = classes_.data();
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const float x = (logits[i] - largest) * inverse;
-        weights[i] = x > -kUnits ? x : -kUnits;
+        weights[i] = x > kLeastExponent ? x : kLeastExponent;
     }
-    for (std::size_t i = 0; i < logits.size(); ++i) {
+    for (std::size_t i = 0; i < logits.size(); ++i)
         classes[i] =
             static_cast<std::uint16_t>(static_cast<std::int32_t>(weights[i] * -kClassesOfUnit));
-        weights[i] = exponential(weights[i]);
-    }
+    take_exponentials(weights_);
     add_classes();
 }
 

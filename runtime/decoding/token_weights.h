@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "exponentials.h"
+
 namespace fovea::runtime {
 
 /// The probabilities of tokens at a temperature, as weights that are not divided by their sum. They
@@ -27,9 +29,8 @@ class TokenWeights {
     std::int32_t token_at(double below) const;
 
   private:
-    // Of logit / temperature: weights behind so many are 0 to float32.
-    static constexpr float kUnits = 87, kClassesOfUnit = 16;
-    static constexpr auto kClasses = static_cast<std::size_t>(kUnits * kClassesOfUnit) + 1;
+    static constexpr float kClassesOfUnit = 16;  // of logit / temperature
+    static constexpr auto kClasses = static_cast<std::size_t>(-kLeastExponent * kClassesOfUnit) + 1;
 
     /// Where the weights from the likeliest on first satisfy ends(their sum).
     struct Place {
