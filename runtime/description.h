@@ -16,10 +16,12 @@ struct Model;
 /// that a linker leaves the others out of its programs.
 struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_weights.h)
 struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
+struct VerifiedConfigs;  // settings beside a config.json (checkpoint/verify_config.h)
 struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
 struct ProfiledRuns;   // FOVEA_PROFILE (profile/program_profile.h); not with FOVEA_SMALL
 extern const StoredWeights kStoredWeights;
 extern const OpenSizes kOpenSizes;
+extern const VerifiedConfigs kVerifiedConfigs;
 extern const ShardedRuns kShardedRuns;
 extern const ProfiledRuns kProfiledRuns;
 #ifdef FOVEA_SMALL
@@ -96,6 +98,7 @@ struct Description {
     const OpenSizes* open_sizes = nullptr;  // null where the model has none
     const StoredWeights* stored_weights = nullptr;
     Rows config_fields = "";  // hidden_act silu: the values that the model is right for
+    const VerifiedConfigs* verified_configs = nullptr;  // null where the model has no settings
 };
 
 /// The model of these tables with the part that `choose_isa` chooses, whose UserError it passes on.

@@ -113,6 +113,7 @@ struct Model {
     const ProfiledRuns* profiled_runs = nullptr;  // as Description has them
     const OpenSizes* open_sizes = nullptr;
     const StoredWeights* stored_weights = nullptr;
+    const VerifiedConfigs* verified_configs = nullptr;
     /// `hidden_act silu swish`: a field of a checkpoint's `config.json` that is no setting, and the
     /// values that the model is right for, as it is where the field is missing.
     std::vector<std::string> config_fields = {};

@@ -74,14 +74,19 @@ void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink)
     sink.add(1, where(positive, dy * (y * log(where(positive, a, 1.0))), 0.0));
 }
 
-/// 0 where both are 0, as PyTorch's.
+/// 0 where both are 0, as PyTorch's. Squares are those of shares of the larger one, which neither
+/// overflow nor vanish.
 void angle_gradient(Tensor y, Tensor x, Tensor dangle, GradientSink& sink) {
-    Tensor of_x = x * x, of_y = y * y;
-    Tensor square = of_x + of_y;
-    Tensor share = dangle / square;
-    share = where(eq(square, 0.0), 0.0, share);
-    if (sink.wants(0)) sink.add(0, share * x);
-    if (sink.wants(1)) sink.add(1, -(share * y));
+    Tensor of_x = abs(x), of_y = abs(y);
+    Tensor largest = maximum(of_x, of_y);
+    Tensor is_none = eq(largest, 0.0);
+    Tensor divisor = where(is_none, 1.0, largest);
+    Tensor x_share = x / divisor, y_share = y / divisor;
+    Tensor x_square = x_share * x_share, y_square = y_share * y_share;
+    Tensor slope = dangle / (x_square + y_square) / divisor;
+    slope = where(is_none, 0.0, slope);
+    if (sink.wants(0)) sink.add(0, slope * x_share);
+    if (sink.wants(1)) sink.add(1, -(slope * y_share));
 }
 
 void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& sink) {

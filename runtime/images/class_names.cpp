@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
-#include "../language/checkpoint_folder.h"
 #include "../options.h"
 
 namespace fovea::runtime {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <vector>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/printable.h"
-#include "../language/checkpoint_folder.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../options.h"

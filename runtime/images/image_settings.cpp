@@ -3,9 +3,9 @@
 #include <cmath>
 #include <optional>
 
+#include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
 #include "../files/json.h"
-#include "../language/checkpoint_folder.h"
 
 namespace fovea::runtime {
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
+#include <string_view>
 
+#include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
 #include "../files/files.h"
 #include "../files/json.h"
 #include "../options.h"
-#include "checkpoint_folder.h"
 
 namespace fovea::runtime {
 
@@ -56,9 +58,57 @@ void verify_number(const Json& config, const std::string& path, const char* fiel
         {path, field, value ? value->text() : "nothing", option, own});
 }
 
-bool is_empty(const Json& value) {
+/// Fields that do not change what is computed with the pairs of a file: where they come from, how
+/// they were trained, which layers have them, as the names of the tensors say, too. How the weight
+/// of a layer lies (`fan_in_fan_out`), PEFT sets by the layer; pairs lie the same either way.
+constexpr std::string_view kOpen[] = {"peft_type",
+                                      "peft_version",
+                                      "task_type",
+                                      "base_model_name_or_path",
+                                      "auto_mapping",
+                                      "revision",
+                                      "inference_mode",
+                                      "runtime_config",
+                                      "r",
+                                      "lora_alpha",
+                                      "lora_dropout",
+                                      "fan_in_fan_out",
+                                      "target_modules",
+                                      "layers_pattern",
+                                      "exclude_modules",
+                                      "layers_to_transform",
+                                      "megatron_core",
+                                      "eva_config",
+                                      "corda_config",
+                                      "loftq_config",
+                                      "qalora_group_size",
+                                      "lora_ga_config",
+                                      "ensure_weight_tying"};
+
+/// How pairs may start with the weights as they are; other starts, such as PiSSA's, change these.
+constexpr std::string_view kStarts[] = {"true",         "false",          "null",
+                                        "\"gaussian\"", "\"orthogonal\"", "\"eva\""};
+
+/// Values by which nothing is asked for.
+constexpr std::string_view kUnset[] = {"null", "false", "{}", "[]", "\"\""};
+
+bool is_one_of(std::span<const std::string_view> all, std::string_view text) {
+    return std::ranges::find(all, text) != all.end();
+}
+
+/// Fields that nobody has heard of here may change what is computed.
+void verify_adapter_field(const std::string& path, const std::string& field, const Json& value) {
     const std::string text = value.text();
-    return text == "null" || text == "{}" || text == "[]";
+    if (is_one_of(kOpen, field)) return;
+    if (field == "bias" && text != "\"none\"")
+        throw UserError("'{}' has bias = {}, but adapters here have none", {path, text});
+    if (field == "init_lora_weights" && !is_one_of(kStarts, text))
+        throw UserError(
+            "'{}' has init_lora_weights = {}, which changes the weights beside the pairs: save the "
+            "adapter as one of the weights as they are (path_initial_model_for_weight_conversion)",
+            {path, text});
+    if (field == "bias" || field == "init_lora_weights" || is_one_of(kUnset, text)) return;
+    throw UserError("'{}' has {} = {}, which no program has here", {path, field, text});
 }
 
 }  // namespace
@@ -95,15 +145,7 @@ void verify_adapter_config(const Model& model, const std::string& adapter) {
     if (!kind || !kind->is_string() || kind->string() != "LORA")
         throw UserError("'{}' has peft_type = {}, but adapters here are LORA",
                         {path, kind ? kind->text() : "nothing"});
-    for (const char* other : {"use_dora", "use_rslora", "lora_bias"})
-        if (const Json* value = config.find(other); value && value->text() == "true")
-            throw UserError("'{}' has {} = true, which no program has here", {path, other});
-    for (const char* other : {"alpha_pattern", "rank_pattern", "modules_to_save"})
-        if (const Json* value = config.find(other); value && !is_empty(*value))
-            throw UserError("'{}' has {} = {}, which no program has here",
-                            {path, other, value->text()});
-    if (const Json* bias = config.find("bias"); bias && bias->text() != "\"none\"")
-        throw UserError("'{}' has bias = {}, but adapters here have none", {path, bias->text()});
+    for (const auto& [field, value] : config.object()) verify_adapter_field(path, field, value);
     verify_number(config, path, "r", "lora", pair_setting(model, "lora_rank"));
     verify_number(config, path, "lora_alpha", "lora-alpha", pair_setting(model, "lora_alpha"));
 }

@@ -15,7 +15,8 @@ std::string adapter_file(const std::string& path);
 void write_adapter_config(const Model& model, const std::string& adapter);
 
 /// UserError where `adapter_config.json` stands beside an adapter of PEFT's name, and is not of the
-/// kind, rank and alpha that the model was built with.
+/// kind, rank and alpha that the model was built with, or has a field set that changes what is
+/// computed, or that is not known here.
 void verify_adapter_config(const Model& model, const std::string& adapter);
 
 }  // namespace fovea::runtime

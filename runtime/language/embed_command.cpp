@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../load_parameters.h"
@@ -19,7 +20,6 @@
 #include "../safetensors.h"
 #include "../text/line_reader.h"
 #include "../trainer/output_paths.h"
-#include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_encoder.h"
 #include "text_sizes.h"

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "../checkpoint/checkpoint_folder.h"
+#include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../options.h"
@@ -14,7 +16,6 @@
 #include "../runner/threads_option.h"
 #include "../trainer/weights_header.h"
 #include "adapter.h"
-#include "checkpoint_folder.h"
 #include "choose_token.h"
 #include "continue_texts.h"
 #include "prompts.h"

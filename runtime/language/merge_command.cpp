@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../instance.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
@@ -9,7 +10,6 @@
 #include "../trainer/weights_header.h"
 #include "adapter.h"
 #include "adapter_config.h"
-#include "checkpoint_folder.h"
 
 namespace fovea::runtime {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
-#include "checkpoint_folder.h"
 
 namespace fovea::runtime {
 

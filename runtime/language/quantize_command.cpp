@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "../checkpoint/checkpoint_folder.h"
+#include "../checkpoint/read_checkpoint.h"
 #include "../error.h"
 #include "../files/fit_names.h"
 #include "../files/printable.h"
@@ -16,7 +18,6 @@
 #include "../trainer/weights_header.h"
 #include "../weights/quantized_weight.h"
 #include "../weights/weight_tensors.h"
-#include "checkpoint_folder.h"
 #include "text_tokens.h"
 
 namespace fovea::runtime {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/json.h"
@@ -13,7 +14,6 @@
 #include "../runner/threads_option.h"
 #include "../trainer/weights_header.h"
 #include "adapter.h"
-#include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_scorer.h"
 #include "text_sizes.h"

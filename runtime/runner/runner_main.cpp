@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/fit_names.h"
-#include "../files/read_weights.h"
 #include "../load_parameters.h"
 #include "../options.h"
 #include "bench_model.h"
@@ -94,7 +94,7 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
     }
     const SafetensorsFile inputs = read_safetensors(options.text("inputs"));
     std::optional<SafetensorsFile> weights;
-    if (options.has("weights")) weights = read_weights(options.text("weights"));
+    if (options.has("weights")) weights = read_checkpoint(model, options.text("weights"));
     if (weights) fit_names(*weights, names_of_parameters(model));
     run_model(device::choose_device(model, options.text("device")), request, inputs,
               weights ? &*weights : nullptr, options.text("outputs"));

@@ -88,11 +88,12 @@ std::vector<AddedTokens::Found> AddedTokens::find(std::string_view text,
         while (added.strips_left && best.begin > taken &&
                is_white_space(character_at(text, tokens::before(text, best.begin))))
             best.begin = tokens::before(text, best.begin);
+        if (added.strips_left) best.begin = std::max(best.begin, taken);
         while (added.strips_right && best.end < text.size() &&
                is_white_space(character_at(text, best.end)))
             best.end += width_at(text, best.end);
         taken = best.end;
-        found.push_back(best);
+        if (best.begin < best.end) found.push_back(best);  // else it went with the one before
     }
     return found;
 }
@@ -100,29 +101,32 @@ std::vector<AddedTokens::Found> AddedTokens::find(std::string_view text,
 Pieces AddedTokens::cut(std::string_view text, const Normalizer& normalizer) const {
     Pieces pieces;
     const auto add_token = [&](std::int32_t token) {
-        pieces.pieces.push_back({pieces.text.size(), pieces.text.size(), false, token});
+        pieces.pieces.push_back({pieces.text.size(), pieces.text.size(), 0, token});
     };
-    const auto add_rest = [&](std::string_view part, bool is_first) {
-        if (part.empty()) return;
-        const std::size_t begin = pieces.text.size();
-        pieces.text += part;
-        pieces.pieces.push_back({begin, pieces.text.size(), is_first, kNoToken});
-    };
-    const auto cut_normalized = [&](std::string_view part, bool is_first) {
+    const auto cut_normalized = [&](std::string_view part, std::size_t first) {
+        const auto add_rest = [&](std::size_t from, std::size_t to) {
+            if (from >= to) return;
+            const std::size_t begin = pieces.text.size();
+            pieces.text += part.substr(from, to - from);
+            pieces.pieces.push_back(
+                {begin, pieces.text.size(), first_of_part(first, from, to), kNoToken});
+        };
         std::size_t at = 0;
         for (const Found& token : find(part, behind_)) {
-            if (at < token.begin) add_rest(part.substr(at, token.begin - at), is_first && at == 0);
+            add_rest(at, token.begin);
             add_token(token.token);
             at = token.end;
         }
-        add_rest(part.substr(std::min(at, part.size())), is_first && at == 0);
+        add_rest(at, part.size());
     };
     const auto add_part = [&](std::size_t begin, std::size_t end) {
         if (begin >= end) return;
-        if (!normalizer) return cut_normalized(text.substr(begin, end - begin), begin == 0);
-        NormalText normal{std::string(text.substr(begin, end - begin)), begin == 0};
+        const std::string_view part = text.substr(begin, end - begin);
+        const std::size_t first = begin == 0 ? width_at(text, 0) : 0;
+        if (!normalizer) return cut_normalized(part, first);
+        NormalText normal{std::string(part), first};
         normalizer(normal);
-        cut_normalized(normal.text, normal.is_first);
+        cut_normalized(normal.text, normal.first);
     };
     std::size_t at = 0;
     for (const Found& token : find(text, before_)) {

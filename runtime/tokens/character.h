@@ -23,11 +23,15 @@ inline char32_t character_at(std::string_view text, std::size_t at) {
     return (first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
 }
 
+inline bool is_inside_character(std::string_view text, std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
 /// Where the character before byte `at`, which is not the first, starts.
 inline std::size_t before(std::string_view text, std::size_t at) {
     do {
         --at;
-    } while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+    } while (is_inside_character(text, at));
     return at;
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "../checkpoint/read_checkpoint.h"
 #include "../error.h"
-#include "../files/read_weights.h"
 #include "../files/weights_format.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
@@ -14,7 +14,7 @@
 
 namespace fovea::runtime {
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
-    SafetensorsFile tensors = read_weights(file);
+    SafetensorsFile tensors = read_checkpoint(model, file);
     fit_names(tensors, names_of_parameters(model));
     verify_weights_format(tensors);
     const DimValues sizes =

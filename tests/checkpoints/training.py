@@ -135,7 +135,9 @@ def pairs(folder, name, checkpoint):
     foreign = tempfile.mkdtemp(dir=folder)
     shutil.copy(os.path.join(folder, "weights"), os.path.join(foreign, "adapter_model.safetensors"))
     for field, value in (("alpha_pattern", {"q_proj": 2}), ("rank_pattern", {"q_proj": 1}),
-                         ("modules_to_save", ["lm_head"]), ("bias", "all"), ("lora_bias", True)):
+                         ("modules_to_save", ["lm_head"]), ("bias", "all"), ("lora_bias", True),
+                         ("use_dora", True), ("use_rslora", True), ("init_lora_weights", "pissa"),
+                         ("layer_replication", [[0, 1], [0, 1]])):
         with open(os.path.join(foreign, "adapter_config.json"), "w", encoding="utf-8") as file:
             json.dump({"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, field: value}, file)
         refused = subprocess.run([program, "merge", "--weights", checkpoint, "--adapter", foreign,

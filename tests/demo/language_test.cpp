@@ -115,6 +115,21 @@ void check_words(const Program& program) {
                     "--tokenizer");
 }
 
+/// Every command reads `config.json` of a folder of weights, `run` among them.
+void check_settings(const Program& program) {
+    program.folder.run("mkdir -p folder && cp two folder/model.safetensors");
+    program.folder.run("echo '{\"rms_norm_eps\": 0.01}' > folder/config.json");
+    for (const char* command : {"run --weights folder --inputs two --outputs none",
+                                "generate --weights folder x", "score --weights folder x"})
+        program.refuses(command,
+                        "'folder/config.json' has rms_norm_eps = 0.01, and this llama was built "
+                        "with 1e-06: build one with `--checkpoint folder`, or give the file of the "
+                        "weights alone");
+    program.folder.run("test ! -e none");
+    program.refuses("run --weights folder/model.safetensors --inputs two --outputs none",
+                    "'two' lacks the input 'ids'");
+}
+
 void check_mistakes(const Program& program) {
     program.refuses("train --data none --weights w",
                     "cannot read 'none': No such file or directory");
@@ -219,6 +234,7 @@ TEST_CASE("a language model is trained, goes on with texts, and says how likely 
     check_held_out(program);
     check_texts(program);
     check_words(program);
+    check_settings(program);
     check_mistakes(program);
     check_quantized(program);
     run_examples_of_train(program);

@@ -27,7 +27,7 @@ inline std::string streamed(const runtime::tokens::JsonTokenizer& tokenizer,
 }
 
 /// Whether a line [text, ids, ids without special tokens, text with special tokens, text without]
-/// holds here, too.
+/// holds here, too; lines may lack both texts.
 inline bool is_alike(const runtime::tokens::JsonTokenizer& tokenizer,
                      const runtime::Json::Array& line) {
     using runtime::tokens::Special;
@@ -35,6 +35,7 @@ inline bool is_alike(const runtime::tokens::JsonTokenizer& tokenizer,
     const std::vector<std::int32_t> ids = tokenizer.encode(text);
     if (ids != ids_in(line[1]) || tokenizer.encode(text, Special::without) != ids_in(line[2]))
         return false;
+    if (line.size() == 3) return true;
     const std::string& with = line[3].string();
     const std::string& without = line[4].string();
     return tokenizer.decode(ids, Special::with) == with && tokenizer.decode(ids) == without &&

@@ -1,6 +1,6 @@
-// Tokenizers like those of known models, learnt by the package `tokenizers`: the same ids and
-// texts as that package gives, on ordinary and on random texts. FOVEA_TEXTS=4000 compares so many
-// of each.
+// Tokenizers like those of known models, learnt by the package `tokenizers`, and others of steps
+// drawn at random: the same ids and texts as that package gives, on ordinary and on random texts.
+// FOVEA_TEXTS=4000 compares so many of each.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -3,12 +3,13 @@
     python3 make_cases.py FOLDER [--seed N] [--count N] [--every-character] [FAMILY...]
 
 FAMILY.json is the tokenizer; FAMILY.jsonl has a line a text: [text, its ids with special tokens, its
-ids without, the text of those with and without special tokens].
+ids without, the text of those with and without special tokens]; of drawn steps without the texts.
 """
 import argparse
 import json
 import os
 
+import drawn_steps
 import families
 import single_steps
 import texts
@@ -32,7 +33,8 @@ def main():
                         help="texts of all characters of Unicode in the place of ordinary ones")
     given = parser.parse_intermixed_args()
     lines = texts.ordinary(ROOT)
-    for family in families.FAMILIES + single_steps.FAMILIES:
+    of_steps = drawn_steps.families(given.seed)
+    for family in families.FAMILIES + single_steps.FAMILIES + of_steps:
         name = family.__name__
         if given.families and name not in given.families:
             continue
@@ -40,10 +42,17 @@ def main():
         path = os.path.join(given.folder, name)
         tokenizer.save(path + ".json")
         added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-        with open(path + ".jsonl", "w", encoding="utf-8") as file:
+        if given.every_character:
+            drawn = texts.every_character()
+        elif family in of_steps:
+            drawn = drawn_steps.texts(f"{name} {given.seed}", given.count)
+        else:
             drawn = texts.texts(f"{name} {given.seed}", given.count, ROOT, added)
-            for text in texts.every_character() if given.every_character else drawn:
-                file.write(json.dumps(case(tokenizer, text), ensure_ascii=False) + "\n")
+        with open(path + ".jsonl", "w", encoding="utf-8") as file:
+            for text in drawn:
+                # What steps make of a text is in its ids alone: added tokens come back changed.
+                row = case(tokenizer, text)[:3 if family in of_steps else None]
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

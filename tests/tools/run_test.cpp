@@ -43,3 +43,25 @@ TEST_CASE("missing weights and inputs are refused before kernels are compiled") 
     CHECK(run("masked_softmax", "masked_softmax-0").status == 0);
     CHECK_FALSE(read_text(compiler.calls).empty());
 }
+
+TEST_CASE("a folder of weights for other settings is refused") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string weights = folder.path().string();
+    const std::string inputs = FOVEA_SOURCE_DIR "/tests/parity/masked_softmax-0/inputs.safetensors";
+    std::filesystem::copy(inputs, folder.path() / "model.safetensors");
+    std::ofstream(folder.path() / "config.json") << R"({"rope_theta": 500000})";
+    for (const char* target : {"cpu", "reference"}) {
+        const auto run = [&](const std::string& set) {
+            return run_fovea({"run", "llama", "--set", "num_hidden_layers=1", "--set", set,
+                              "--target", target, "--weights", weights, "--inputs", inputs,
+                              "--outputs", weights + "/out"});
+        };
+        const auto other = run("rope_theta=10000");
+        CHECK(other.status == 2);
+        CHECK(other.output == "fovea: '" + weights +
+                                  "/config.json' has rope_theta = 500000, and this llama was built "
+                                  "with 10000: build one with `--checkpoint " +
+                                  weights + "`, or give the file of the weights alone\n");
+        CHECK(run("rope_theta=500000").output.find("config.json") == std::string::npos);
+    }
+}

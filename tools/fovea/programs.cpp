@@ -16,6 +16,7 @@
 #include "codegen/optimize/select_mode.h"
 #include "codegen/plan/share_statistics.h"
 #include "codegen/plan/write_in_place.h"
+#include "tools/fovea/files/checkpoint.h"
 
 namespace fovea::tool {
 
@@ -194,9 +195,7 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
     CompiledModel compiled =
         compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests),
                       on_gpu ? model.targets.gpu : model.targets.cpu);
-    for (const CheckpointField& field : model.entry.checkpoint.fixed)
-        compiled.plan.config_fields.push_back(
-            fmt::format("{} {}", field.name, fmt::join(field.values, " ")));
+    compiled.plan.config_fields = config_fields(model.entry.checkpoint);
     if (kernels == Kernels::of_cpu) {
         plan::share_statistics(compiled.plan);
         for (plan::Program& program : compiled.plan.programs)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "codegen/base/error.h"
+#include "runtime/checkpoint/read_checkpoint.h"
 #include "runtime/files/fit_names.h"
 #include "runtime/files/read_weights.h"
 #include "runtime/runner/run_model.h"
@@ -13,6 +14,7 @@
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/targets.h"
+#include "tools/fovea/files/checkpoint.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
 #include "tools/fovea/schedule/schedule_option.h"
@@ -82,6 +84,15 @@ std::vector<runtime::ParameterNames> names_of_parameters(const Graph& graph) {
     return all;
 }
 
+/// `weights` may be a folder, whose `config.json` is compared with the model's settings.
+SafetensorsFile read_weights(const LoadedModel& model, const std::string& weights) {
+    plan::Model described;
+    described.name = model.entry.name;
+    described.settings = model.settings;
+    described.config_fields = config_fields(model.entry.checkpoint);
+    return runtime::read_checkpoint(description_of(described), weights);
+}
+
 int run_on_file(const Arguments& given) {
     const Target target = target_of(given);
     const runtime::RunRequest request = request_of(given);
@@ -92,10 +103,12 @@ int run_on_file(const Arguments& given) {
     if (threads) runtime::set_threads(threads);
     const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));
     std::optional<SafetensorsFile> weights;
-    for (const char* option : {"weights", kCheckpointOption})
-        if (!weights && given.has(option)) weights = runtime::read_weights(given.text(option));
     LoadedModel model = load_model(given, given.model(), unset_dtype(target));
     model.targets = targets_of(given);
+    // Of settings beside --checkpoint the user says that they are others.
+    if (given.has("weights")) weights = read_weights(model, given.text("weights"));
+    else if (given.has(kCheckpointOption))
+        weights = runtime::read_weights(given.text(kCheckpointOption));
     if (request.gradients && !has_gradient(model.graph))
         throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
                                     model.entry.name));

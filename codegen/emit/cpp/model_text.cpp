@@ -43,6 +43,32 @@ bool has_open_sizes(const Model& model) {
                        });
 }
 
+/// Whether a checkpoint's `config.json` may say other than the model was built with.
+bool has_config(const Model& model) {
+    return !model.config_fields.empty() ||
+           std::ranges::any_of(model.settings,
+                               [](const plan::Setting& setting) { return !setting.in_training; });
+}
+
+/// The last fields of the description: parts of the runtime and what they need, as far as the
+/// model needs any.
+std::vector<std::string> needed_parts(const Model& model, Writer& writer) {
+    const std::string null = "nullptr", none = quoted("");
+    const std::pair<std::string, std::string> fields[] = {
+        {has_open_sizes(model) ? "&kOpenSizes" : null, null},
+        {plan::has_stored_weights(model) ? "&kStoredWeights" : null, null},
+        {write_texts("config_fields", model.config_fields, writer), none},
+        {has_config(model) ? "&kVerifiedConfigs" : null, null}};
+    std::vector<std::string> parts, lacking;
+    for (const auto& [field, unset] : fields) {
+        lacking.push_back(field);
+        if (field == unset) continue;
+        parts.insert(parts.end(), lacking.begin(), lacking.end());
+        lacking.clear();
+    }
+    return parts;
+}
+
 /// Writes the tables that go over all programs, and the one that holds them all.
 void write_description_table(const Model& model, const std::vector<std::string>& isas,
                              Writer& writer) {
@@ -65,18 +91,12 @@ void write_description_table(const Model& model, const std::vector<std::string>&
                                   write_rows("ProgramRow", "programs", programs, writer),
                                   write_texts("aliases", aliases, writer),
                                   write_rows("IsaPart", "parts", parts, writer)};
-    const std::string of_config = model.config_fields.empty()
-                                      ? ""
-                                      : write_texts("config_fields", model.config_fields, writer);
+    const std::vector<std::string> needed = needed_parts(model, writer);
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");
     writer.line("kProfile,");
-    const bool is_open = has_open_sizes(model), is_stored = plan::has_stored_weights(model);
-    const bool has_config = !of_config.empty();
-    if (is_open || is_stored || has_config) writer.line(is_open ? "&kOpenSizes," : "nullptr,");
-    if (is_stored || has_config) writer.line(is_stored ? "&kStoredWeights," : "nullptr,");
-    if (has_config) writer.line(of_config + ",");
+    for (const std::string& part : needed) writer.line(part + ",");
     writer.unindent();
     writer.line("};");
     writer.blank();

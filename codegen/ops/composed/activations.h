@@ -16,12 +16,16 @@ constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
 }
 
 /// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2. That is
-/// σ of twice the tanh's argument, which keeps its digits where 1 + tanh(…) cancels, below -2.
+/// σ of twice the tanh's argument, which keeps its digits where 1 + tanh(…) cancels, below -2. σ is
+/// 0 or 1 long before the square is bounded, which keeps it and the gradient, 0 times it, finite.
 template <class = void>
 constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
-    Tensor cubic = at(at(at(x) * x) * 0.044715) + 1.0;
+    constexpr double kBound = 16384;
+    Tensor square = at(x) * x, is_below = at(square) < kBound;
+    square = where(is_below, at(square), at(kBound));
+    Tensor cubic = at(at(square) * 0.044715) + 1.0;
     Tensor inner = at(at(x) * cubic) * 1.59576912160573071;
     return at(x) * sigmoid(inner, l);
 }

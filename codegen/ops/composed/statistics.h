@@ -111,11 +111,15 @@ constexpr Tensor logsumexp(Tensor x, int axis, bool keepdim = false,
     Tensor kept = detail::kept_logsumexp(x, axis, location);
     return keepdim ? kept : squeeze(kept, axis, location);
 }
-/// x - ln Σ e^x over one axis: the logarithm of softmax.
+/// x - ln Σ e^x over one axis: the logarithm of softmax. The largest value is taken from x itself,
+/// so that large ones lose no digits; NaN where it is infinite, as PyTorch's.
 template <class = void>
 constexpr Tensor log_softmax(Tensor x, int axis = -1, Location location = Location::here()) {
     if (!detail::has_float_axis("log_softmax", x, axis, location)) return poison_of({x});
-    return detail::At{location}(x)-detail::kept_logsumexp(x, axis, location);
+    const detail::At at{location};
+    Tensor rest = at(x) - stop_gradient(amax(x, axis, true, location), location);
+    Tensor total = sum(exp(rest, location), axis, true, location);
+    return at(rest) - log(total, location);
 }
 
 /// Σ (x - mean)² / (n - correction) over one axis of n (PyTorch's var): a correction of 1 for

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "../../checkpoint/checkpoint_folder.h"
+#include "../../checkpoint/read_checkpoint.h"
 #include "../../device/choose_device.h"
 #include "../../error.h"
 #include "../../files/files.h"
@@ -16,7 +18,6 @@
 #include "../../trainer/run_training.h"
 #include "../adapter.h"
 #include "../adapter_config.h"
-#include "../checkpoint_folder.h"
 #include "../text_sizes.h"
 #include "text_data.h"
 

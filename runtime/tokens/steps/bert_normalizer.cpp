@@ -15,19 +15,21 @@ void clean(NormalText& text) {
 }
 
 void space_ideographs(NormalText& text) {
-    std::string out;
-    out.reserve(text.text.size());
-    each_character(text.text, [&](char32_t c) {
-        const bool is_alone = is_ideograph(c);
-        if (is_alone) out += ' ';
-        append_character(out, c);
-        if (is_alone) out += ' ';
+    edit(text, [](std::string_view whole) {
+        std::string out;
+        out.reserve(whole.size());
+        each_character(whole, [&](char32_t c) {
+            const bool is_alone = is_ideograph(c);
+            if (is_alone) out += ' ';
+            append_character(out, c);
+            if (is_alone) out += ' ';
+        });
+        return out;
     });
-    text.text = std::move(out);
 }
 
 void strip_accents(NormalText& text) {
-    text.text = normal_form(text.text, NormalForm::nfd);
+    edit(text, [](std::string_view whole) { return normal_form(whole, NormalForm::nfd); });
     drop_characters(text, is_accent);
 }
 

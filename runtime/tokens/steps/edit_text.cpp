@@ -7,13 +7,15 @@ namespace fovea::runtime::tokens {
 
 void lower_case(NormalText& text) {
     constexpr char32_t kCapitalIWithDotAbove = 0x130, kDotAbove = 0x307;
-    std::string out;
-    out.reserve(text.text.size());
-    each_character(text.text, [&](char32_t c) {
-        append_character(out, lower_case_of(c));
-        if (c == kCapitalIWithDotAbove) append_character(out, kDotAbove);
+    edit(text, [&](std::string_view whole) {
+        std::string out;
+        out.reserve(whole.size());
+        each_character(whole, [&](char32_t c) {
+            append_character(out, lower_case_of(c));
+            if (c == kCapitalIWithDotAbove) append_character(out, kDotAbove);
+        });
+        return out;
     });
-    text.text = std::move(out);
 }
 
 std::string with_replaced(std::string_view text, const std::vector<PatternMatch>& matches,
@@ -27,6 +29,20 @@ std::string with_replaced(std::string_view text, const std::vector<PatternMatch>
         at = match.end;
     }
     return out += text.substr(at);
+}
+
+void replace_matches(NormalText& text, const std::vector<PatternMatch>& matches,
+                     std::string_view content) {
+    if (text.first > 0) {
+        std::size_t at = 0, first = 0;
+        for (const PatternMatch& match : matches) {
+            first += first_of_part(text.first, at, match.begin);
+            if (match.end <= text.first) first += content.size();
+            at = match.end;
+        }
+        text.first = first + first_of_part(text.first, at, text.text.size());
+    }
+    text.text = with_replaced(text.text, matches, content);
 }
 
 }  // namespace fovea::runtime::tokens

@@ -16,7 +16,9 @@ namespace fovea::runtime::tokens {
 namespace {
 
 Normalizer form_normalizer(NormalForm form) {
-    return [form](NormalText& text) { text.text = normal_form(text.text, form); };
+    return [form](NormalText& text) {
+        edit(text, [&](std::string_view whole) { return normal_form(whole, form); });
+    };
 }
 
 Normalizer read_sequence(const Field& field) {
@@ -44,7 +46,7 @@ Normalizer read_strip(const Field& field) {
             if (!is_white_space(character_at(text.text, last))) break;
             end = last;
         }
-        if (begin > 0) text.is_first = false;
+        text.first = first_of_part(text.first, begin, end);
         text.text = text.text.substr(begin, end - begin);
     };
 }
@@ -54,18 +56,16 @@ Normalizer read_replace(const Field& field) {
     const std::string content = field["content"].text();
     return [pattern, content](NormalText& text) {
         const std::vector<PatternMatch> matches = pattern.matches(text.text);
-        if (matches.empty()) return;
-        // What replaces a match counts as its last character.
-        const std::size_t taken = matches.front().begin == 0 ? matches.front().end : 0;
-        if (taken > 0 && (content.empty() || taken > width_at(text.text, 0))) text.is_first = false;
-        text.text = with_replaced(text.text, matches, content);
+        if (!matches.empty()) replace_matches(text, matches, content);
     };
 }
 
 Normalizer read_prepend(const Field& field) {
     const std::string start = field["prepend"].text();
     return [start](NormalText& text) {
-        if (!text.text.empty()) text.text.insert(0, start);
+        if (text.text.empty()) return;
+        text.text.insert(0, start);
+        if (text.first > 0) text.first += start.size();
     };
 }
 
@@ -87,9 +87,11 @@ Normalizer read_nmt(const Field&) {
 
 Normalizer read_byte_level(const Field&) {
     return [](NormalText& text) {
-        std::string letters;
-        append_letters(letters, text.text);
-        text.text = std::move(letters);
+        edit(text, [](std::string_view whole) {
+            std::string letters;
+            append_letters(letters, whole);
+            return letters;
+        });
     };
 }
 

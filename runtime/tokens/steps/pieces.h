@@ -1,6 +1,7 @@
 // A text on its way to tokens: cut into pieces, of which some are tokens already.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,7 @@ inline constexpr std::int32_t kNoToken = -1;
 /// Bytes `begin` to `end` of the text that it is cut from.
 struct TextPiece {
     std::size_t begin = 0, end = 0;
-    bool is_first = false;          // it starts where what was to be encoded starts
+    std::size_t first = 0;  // bytes at its start that are of the first character of all the text
     std::int32_t token = kNoToken;  // an added token that stood there
 };
 
@@ -29,11 +30,16 @@ struct Pieces {
     }
 };
 
-/// A text that is being normalized, and whether it still starts with the first character of what
-/// was to be encoded.
+/// The bytes from `begin` to `end` that are among the first `first`.
+inline std::size_t first_of_part(std::size_t first, std::size_t begin, std::size_t end) {
+    return begin < first ? std::min(first, end) - begin : 0;
+}
+
+/// A text that is being normalized, and how many bytes at its start come from the first character
+/// of what was to be encoded, or stand before that: what is cut within them starts there, too.
 struct NormalText {
     std::string text;
-    bool is_first = false;
+    std::size_t first = 0;
 };
 
 using Normalizer = std::function<void(NormalText&)>;

@@ -16,7 +16,8 @@ PreTokenizer read_byte_level_pre_tokenizer(const Field& field);
 enum class PrependScheme { always, first, never };
 PrependScheme read_prepend_scheme(const Field& field);
 
-/// Gives each piece that is no token the text that `rewrite(text, piece, out)` appends.
+/// Gives each piece that is no token the text that `rewrite(text, piece, out)` appends:
+/// each character becomes a text of its own, behind what is put before all.
 template <class Rewrite>
 void rewrite_pieces(Pieces& pieces, Rewrite&& rewrite) {
     std::string out;
@@ -24,7 +25,13 @@ void rewrite_pieces(Pieces& pieces, Rewrite&& rewrite) {
     for (TextPiece& piece : pieces.pieces) {
         if (piece.token != kNoToken) continue;
         const std::size_t begin = out.size();
-        rewrite(pieces.view(piece), piece, out);
+        const std::string_view text = pieces.view(piece);
+        rewrite(text, piece, out);
+        if (piece.first > 0) {
+            std::string start;
+            rewrite(text.substr(0, piece.first), piece, start);
+            piece.first = start.size();
+        }
         piece.begin = begin;
         piece.end = out.size();
     }

@@ -11,6 +11,7 @@
 #include "../../text/utf8.h"
 #include "../character.h"
 #include "../unicode/graphemes.h"
+#include "edit_text.h"
 #include "normalizers.h"
 
 namespace fovea::runtime::tokens {
@@ -130,7 +131,9 @@ Normalizer read_precompiled(const Field& field) {
     const std::string texts = bytes->substr(4 + size);
     if (find_invalid_utf8(texts) != texts.size()) packed.refuse("has texts that are not UTF-8");
     const auto map = std::make_shared<const CharacterMap>(std::move(units), texts);
-    return [map](NormalText& text) { text.text = with_characters_mapped(*map, text.text); };
+    return [map](NormalText& text) {
+        edit(text, [&](std::string_view whole) { return with_characters_mapped(*map, whole); });
+    };
 }
 
 }  // namespace fovea::runtime::tokens

@@ -35,7 +35,7 @@ PreTokenizer read_metaspace(const Field& field) {
                        [&](std::string_view text, const TextPiece& piece, std::string& out) {
                            const bool has_mark = text.starts_with(' ') || text.starts_with(mark);
                            if (!has_mark && (scheme == PrependScheme::always ||
-                                             (scheme == PrependScheme::first && piece.is_first)))
+                                             (scheme == PrependScheme::first && piece.first > 0)))
                                out += mark;
                            for (const char c : text) {
                                if (c == ' ') {

@@ -70,7 +70,7 @@ void add_parts(std::vector<TextPiece>& out, const TextPiece& piece, const std::v
     const auto add = [&](const Part& part) {
         if (part.begin < part.end)
             out.push_back({piece.begin + part.begin, piece.begin + part.end,
-                           piece.is_first && part.begin == 0, kNoToken});
+                           first_of_part(piece.first, part.begin, part.end), kNoToken});
     };
     const auto add_all = [&](const std::vector<Part>& all) {
         for (const Part& part : all) add(part);

@@ -51,6 +51,20 @@ TEST_CASE("logsumexp of large and infinite values") {
     CHECK(y.values[3] == doctest::Approx(-1e30));
 }
 
+TEST_CASE("log_softmax of large values keeps their differences, and is NaN of an infinite one") {
+    Graph graph;
+    output("y", log_softmax(input(graph, "x", {5, 2}), -1));
+    const Array x{{5, 2}, {1e30, 1e30, kInfinite, 1, -kInfinite, -kInfinite, -kInfinite, 1, 0, 1}};
+    const Array y = run(graph, {{"x", x}});
+    CHECK(y.values[0] == doctest::Approx(-0.693147180559945));
+    CHECK(y.values[1] == doctest::Approx(-0.693147180559945));
+    for (std::size_t i = 2; i < 6; ++i) CHECK(std::isnan(y.values[i]));
+    CHECK(y.values[6] == -kInfinite);
+    CHECK(y.values[7] == 0);
+    CHECK(y.values[8] == doctest::Approx(-1.31326168751822));
+    CHECK(y.values[9] == doctest::Approx(-0.313261687518223));
+}
+
 TEST_CASE("variances of samples and of wholes") {
     check_known(kRows, {{3}, {5.58333333333333, 0, 6}},
                 {{3, 4},

@@ -78,6 +78,41 @@ TEST_CASE(
     CHECK(tokenizer.size() == 6);
 }
 
+TEST_CASE("white space that went with an added token is no token again") {
+    const JsonTokenizer tokenizer =
+        tokenizer_of(R"("added_tokens":[{"id":4,"content":" ","lstrip":true,"rstrip":true}])");
+    CHECK(tokenizer.encode("  a") == Ids{4, 1});
+    CHECK(tokenizer.encode("a  b") == Ids{1, 4, 2});
+}
+
+// The ids are those of tokenizers 0.23.3.
+TEST_CASE("all that comes from the first character starts where the text starts") {
+    const auto ids = [](const std::string& normalizer, const char* text) {
+        return tokenizer_of(normalizer +
+                            R"("model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"a":1,)"
+                            R"("b":2,"ab":3,"▁":4,"▁a":5,"▁b":6,"X":7,"▁X":8,"c":9}},)"
+                            R"("pre_tokenizer":{"type":"Sequence","pretokenizers":[)"
+                            R"({"type":"FixedLength","length":1},{"type":"Metaspace",)"
+                            R"("replacement":"▁","prepend_scheme":"first","split":false}]},)"
+                            R"("added_tokens":[{"id":9,"content":"c","normalized":false}])")
+            .encode(text);
+    };
+    const std::string prepend = R"("normalizer":{"type":"Prepend","prepend":"X"},)";
+    CHECK(ids(prepend, "ab") == Ids{8, 5, 2});
+    CHECK(ids(prepend, "") == Ids{});
+    CHECK(ids(prepend, "acb") == Ids{8, 5, 9, 7, 2});
+    CHECK(ids(prepend, "cb") == Ids{9, 7, 2});
+    const std::string replace =
+        R"("normalizer":{"type":"Replace","pattern":{"String":"a"},"content":"bX"},)";
+    CHECK(ids(replace, "ab") == Ids{6, 8, 2});
+    CHECK(ids(replace, "ba") == Ids{6, 2, 7});
+    CHECK(ids(R"("normalizer":{"type":"NFKD"},)", "ª³") == Ids{5, 0});
+    const std::string strip =
+        R"("normalizer":{"type":"Strip","strip_left":true,"strip_right":false},)";
+    CHECK(ids(strip, "ab") == Ids{5, 2});
+    CHECK(ids(strip, " ab") == Ids{1, 2});
+}
+
 TEST_CASE("scores decide between the cuts of a unigram model") {
     const JsonTokenizer tokenizer = tokenizer_of(
         R"("model":{"type":"Unigram","unk_id":0,"vocab":[["?",0],["a",-1],["b",-1],["ab",-1.5],)"

@@ -354,6 +354,7 @@ runtime::Model description_of(const plan::Model& model) {
     result.profiled_runs = &runtime::kProfiledRuns;
     result.open_sizes = &runtime::kOpenSizes;
     result.stored_weights = &runtime::kStoredWeights;
+    result.verified_configs = &runtime::kVerifiedConfigs;
     return result;
 }
 

@@ -6,10 +6,10 @@
 
 #include "codegen/base/error.h"
 #include "codegen/graph/intern.h"
+#include "runtime/checkpoint/checkpoint_config.h"
+#include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/error.h"
 #include "runtime/files/json.h"
-#include "runtime/language/checkpoint_config.h"
-#include "runtime/language/checkpoint_folder.h"
 
 namespace fovea::tool {
 
@@ -46,6 +46,13 @@ SettingValues settings_of_checkpoint(const ModelEntry& entry, const std::string&
     } catch (const runtime::UserError& mistake) {
         throw UserError(mistake.what());
     }
+}
+
+std::vector<std::string> config_fields(const CheckpointForm& form) {
+    std::vector<std::string> rows;
+    for (const CheckpointField& field : form.fixed)
+        rows.push_back(fmt::format("{} {}", field.name, fmt::join(field.values, " ")));
+    return rows;
 }
 
 void add_names_in_files(Graph& graph, const CheckpointForm& form) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "dsl/model_entry.h"
 
@@ -12,6 +13,9 @@ namespace fovea::tool {
 /// where it is not right, or where it is of another kind of model than `ModelEntry::checkpoint`
 /// says.
 SettingValues settings_of_checkpoint(const ModelEntry& entry, const std::string& folder);
+
+/// `runtime::Model::config_fields` of a model.
+std::vector<std::string> config_fields(const CheckpointForm& form);
 
 /// Gives the graph's parameters the names that files have for them, beside their own.
 void add_names_in_files(Graph& graph, const CheckpointForm& form);

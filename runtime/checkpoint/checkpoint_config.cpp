@@ -1,6 +1,7 @@
 #include "checkpoint_config.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "../error.h"
@@ -48,6 +49,11 @@ constexpr Lacking kLacking[] = {
 constexpr std::string_view kOffByNull[] = {"sliding_window", "attn_logit_softcapping",
                                            "final_logit_softcapping"};
 
+template <class List>
+bool is_among(const List& list, const std::string& text) {
+    return std::find(std::begin(list), std::end(list), text) != std::end(list);
+}
+
 bool is_there(const Json* value) { return value && !value->is_null(); }
 
 std::string kind_of_positions(const Json& fields) {
@@ -77,7 +83,7 @@ bool CheckpointConfig::says(const std::string& field) const { return is_there(fi
 std::optional<std::string> CheckpointConfig::value_of(const std::string& setting) const {
     const Json* value = find(setting);
     if (is_there(value)) return setting_text(*value);
-    if (value && std::ranges::find(kOffByNull, setting) != std::end(kOffByNull)) return "0";
+    if (value && is_among(kOffByNull, setting)) return "0";
     return std::nullopt;
 }
 
@@ -85,7 +91,7 @@ void CheckpointConfig::verify(const std::string& field, std::span<const std::str
                               const std::string& model) const {
     const Json* value = find(field);
     if (!is_there(value)) return;
-    if (std::ranges::find(values, setting_text(*value)) != values.end()) return;
+    if (is_among(values, setting_text(*value))) return;
     std::string right;
     for (const std::string& text : values) right += (right.empty() ? "" : " and ") + text;
     throw UserError("'{}' has {} = {}, but {} is right for {} alone",
@@ -115,7 +121,7 @@ void CheckpointConfig::spread(const std::string& name, const Json& fields) {
             throw UserError("'{}': {} differ from layer to layer ('{}'), which no model has here",
                             {path_, name, field});
         const std::string own = field == "type" ? "rope_type" : field;
-        if (std::ranges::find(kOfPositions, own) == std::end(kOfPositions))
+        if (!is_among(kOfPositions, own))
             throw UserError("'{}': {} has '{}', which no model has here", {path_, name, field});
         if (!value.is_null()) config_.set(own, value);
     }

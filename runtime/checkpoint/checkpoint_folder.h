@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "../files/json.h"
-#include "../program.h"
-#include "../safetensors.h"
 
 namespace fovea::runtime {
 
@@ -20,12 +18,6 @@ std::optional<std::string> tokenizer_beside(const std::string& weights);
 /// The object of `DIR/name`; none where `weights` is no folder, or has no such file. UserError with
 /// the path where it is no JSON object.
 std::optional<Json> object_beside(const std::string& weights, const char* name);
-
-/// `read_weights` for a model. UserError where the folder's `config.json`, as `CheckpointConfig`
-/// reads it, has another value of a setting than the model was built with, such as a number of
-/// heads, which no shape of weights shows; also where it says nothing, and the model was not built
-/// with the default; and where the model is not right for one of its fields.
-SafetensorsFile read_checkpoint(const Model& model, const std::string& weights);
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json`, else of `config.json`,
 /// one or a list; none where `weights` is no folder or neither file says any. UserError where a

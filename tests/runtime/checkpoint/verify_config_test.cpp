@@ -1,5 +1,5 @@
 // Folders of checkpoints beside what a program was built with.
-#include "runtime/language/checkpoint_folder.h"
+#include "runtime/checkpoint/verify_config.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,9 @@
 #include <fstream>
 #include <vector>
 
+#include "runtime/checkpoint/read_checkpoint.h"
 #include "runtime/error.h"
+#include "runtime/typed/typed_model.h"
 #include "tests/runtime/temporary_folder.h"
 
 using namespace fovea::runtime;
@@ -27,8 +29,14 @@ Model tagger() {
                       {"max_position_embeddings", "64"},
                       {"dropout", "0.1", false, true}};
     model.config_fields = {"hidden_act silu swish"};
+    model.verified_configs = &kVerifiedConfigs;
     return model;
 }
+
+/// As generated headers read one.
+struct Typed : TypedModel {
+    Typed(const Model& model, const std::string& file) : TypedModel(model, file) {}
+};
 
 /// What is said of a folder with this `config.json`; nothing where its weights are read.
 std::string said_of_folder(const std::string& config, const Model& model = tagger()) {
@@ -77,9 +85,29 @@ TEST_CASE("a folder of other settings is refused with the field") {
             config);
 }
 
+TEST_CASE("so are they by every reader of weights") {
+    const fovea::test::TemporaryFolder folder;
+    const std::vector<float> values = {1, 2, 3};
+    write_safetensors(folder.file("model.safetensors"), {f32_tensor("x", {3}, values)});
+    std::ofstream(folder.file("config.json")) << R"({"num_attention_heads": 8})";
+    const std::string path = std::filesystem::path(folder.file("x")).parent_path().string();
+    const std::string said = "'" + path +
+                             "/config.json' has num_attention_heads = 8, and this tagger was "
+                             "built with 4: build one with `--checkpoint " +
+                             path + "`, or give the file of the weights alone";
+    Model model = tagger();
+    model.parameters = {{.name = "x", .shape = {3}}};
+    CHECK_THROWS_WITH_AS(Typed(model, path), said.c_str(), UserError);
+    CHECK_NOTHROW(Typed(model, folder.file("model.safetensors")));
+    Model without = model;
+    without.verified_configs = nullptr;
+    CHECK_NOTHROW(Typed(without, path));
+}
+
 TEST_CASE("a folder that says nothing of a setting, or null, has its default, or none") {
     Model model;
     model.name = "tagger";
+    model.verified_configs = &kVerifiedConfigs;
     const auto with = [&](const char* setting, const char* value, bool is_default,
                           const char* config) {
         model.settings = {{setting, value, is_default}};
