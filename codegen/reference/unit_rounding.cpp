@@ -37,7 +37,7 @@ void add_unit_rounding(const Graph& graph, const Node& einsum, int number, const
     const int step = (weight ? axes.b : axes.a).label[1];
     const std::size_t axis = place_of(number ? axes.b : axes.a, step);
     const std::size_t count = std::size_t(value.shape[axis]), group = std::size_t(storage.group);
-    const double lost = lies_in_halves ? 0x1p-15 : 0x1p-23;
+    const double lost = lies_in_halves ? kLostOfHalves : kLostOfFloats;
     for_lines(value, axis, [&](std::size_t first, std::size_t apart) {
         for (std::size_t begin = 0; begin < count; begin += group) {
             const std::size_t end = std::min(begin + group, count);

@@ -54,7 +54,7 @@ TEST_CASE("a value loses a part of the largest one in its group") {
     for (const bool is_along : {true, false}) {
         const Product product(is_along);
         for (const bool in_halves : {false, true}) {
-            const double unit = in_halves ? 0x1p-15 : 0x1p-23;
+            const double unit = in_halves ? kLostOfHalves : kLostOfFloats;
             const Array bound = lost(product, 0, is_along, in_halves);
             for (int row = 0; row < kRows; ++row)
                 for (int step = 0; step < kSteps; ++step) {
@@ -71,7 +71,7 @@ TEST_CASE("the weight itself loses nothing, nor do products of floats") {
     for (const double value : lost(product, 1, true, true).values) CHECK(value == 0);
     const Product swapped(true, true);
     for (const double value : lost(swapped, 0, true, true).values) CHECK(value == 0);
-    CHECK(lost(swapped, 1, true, true).values[0] == 0x1p-15);
+    CHECK(lost(swapped, 1, true, true).values[0] == kLostOfHalves);
     product.graph.nodes.first[product.weight].axis = 0;
     for (const double value : lost(product, 0, true, true).values) CHECK(value == 0);
 }
@@ -88,6 +88,6 @@ TEST_CASE("the bound of a product has what its activations lose") {
     const double with = bound();
     of_numbers.graph.nodes.first[of_numbers.weight].axis = 0;
     const double of_floats = bound();
-    CHECK(with - of_floats >= 16 * 1024 * 0x1p-23);
-    CHECK(with - of_floats < 17 * 1024 * 0x1p-23);
+    CHECK(with - of_floats >= 16 * 1024 * kLostOfFloats);
+    CHECK(with - of_floats < 17 * 1024 * kLostOfFloats);
 }

@@ -23,8 +23,7 @@ constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
     constexpr double kBound = 16384;
-    Tensor square = at(x) * x, is_below = at(square) < kBound;
-    square = where(is_below, at(square), at(kBound));
+    Tensor square = minimum(at(at(x) * x), kBound);
     Tensor cubic = at(at(square) * 0.044715) + 1.0;
     Tensor inner = at(at(x) * cubic) * 1.59576912160573071;
     return at(x) * sigmoid(inner, l);

@@ -58,7 +58,9 @@ FOVEA_INLINE void contract_quantized(const Panel& panel, const ARows& a,
     const Lanes lanes[1] = {lanes_at(0, panel.columns)};
     const std::uint32_t* numbers = b.words + panel.column / kLanes * a.layout().words_of_panel();
     if (!a.are_few()) {
-        expand_panel<Bits, Group>(a.of_panel, numbers, a.layout());
+        if constexpr (ARows::kInDigits)
+            expand_parts<typename ARows::Value, Bits, Group>(a.of_panel, numbers, a.layout());
+        else expand_panel<Bits, Group>(a.of_panel, numbers, a.layout());
 #if defined(__AMX_BF16__)
         if constexpr (ARows::kByTiles)
             return finish_rows_by_tiles<Group>(panel, lanes[0], a, numbers, finish);

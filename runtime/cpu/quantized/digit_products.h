@@ -4,44 +4,53 @@
 
 #include "panel_products.h"
 
-#if defined(__AVX512VNNI__)
-
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// Those of a group, one for each place, as floats.
-template <int Count>
-FOVEA_INLINE floats value_of(const ints (&sums)[Count], float unit) {
-    floats value = convert<floats>(sums[Count - 1]);
-    FOVEA_UNROLL for (int place = Count - 2; place >= 0; --place) value =
-        multiply_add(value, splat(256.F), convert<floats>(sums[place]));
-    return value * splat(unit);
+/// For each lane `sum` and the products of a part of the numbers with digits of the same steps.
+template <class D>
+FOVEA_INLINE ints add_products(words part, const D& digits, ints sum) {
+    const auto same = splat_as<words>(digits.bits);
+    if constexpr (std::is_same_v<D, WordDigits>)
+        return ints(words(sum) + products_of_words(part, same));
+    else return add_products_of_bytes(part, same, sum);
 }
 
-template <int Count>
-FOVEA_INLINE void begin_sums(ints (&sums)[Count], const GroupOfDigits& group) {
-    FOVEA_UNROLL for (int place = 0; place < Count; ++place) sums[place] =
-        splat(group.starts[place]);
-}
+/// The sums of some steps of a group, one for each place.
+template <class D>
+struct DigitSums {
+    static constexpr int kPlaces = D::kPlaces;
+    ints of[kPlaces];
 
-/// Adds the products of four steps.
-template <int Count>
-FOVEA_INLINE void add_quad(ints (&sums)[Count], words numbers, const Digits<Count>* digits) {
-    FOVEA_UNROLL for (int place = 0; place < Count; ++place) sums[place] =
-        add_products_of_bytes(numbers, splat_as<words>(digits[place].bytes), sums[place]);
-}
+    explicit FOVEA_INLINE DigitSums(const GroupOfDigits& group) {
+        FOVEA_UNROLL for (int place = 0; place < kPlaces; ++place) of[place] =
+            splat(group.starts[place]);
+    }
+    FOVEA_INLINE void add(words part, const D* digits) {
+        FOVEA_UNROLL for (int place = 0; place < kPlaces; ++place) of[place] =
+            add_products(part, digits[place], of[place]);
+    }
+    FOVEA_INLINE floats value(float unit) const {
+        floats result = convert<floats>(of[kPlaces - 1]);
+        FOVEA_UNROLL for (int place = kPlaces - 2; place >= 0; --place) result =
+            multiply_add(result, splat(256.F), convert<floats>(of[place]));
+        return result * splat(unit);
+    }
+};
 
-/// Calls take(quad, numbers) for each four steps of a line.
-template <int Bits, class Take>
-FOVEA_INLINE void for_quads(const std::uint32_t* line, Take take) {
-    const NumberBytes<Bits> numbers(line);
-    const auto take_all = [&]<int... Quad>(std::integer_sequence<int, Quad...>)
-                              FOVEA_LAMBDA { (take(Quad, numbers.template quad<Quad>()), ...); };
-    take_all(std::make_integer_sequence<int, NumberBytes<Bits>::kQuads>{});
+/// Calls take(number of the part, the part) for the parts of a line.
+template <class D, int Bits, class Take>
+FOVEA_INLINE void for_parts(const std::uint32_t* line, Take take) {
+    using Numbers = typename D::template NumbersOf<Bits>;
+    const Numbers numbers(line);
+    const auto take_all = [&]<int... Part>(std::integer_sequence<int, Part...>)
+                              FOVEA_LAMBDA { (take(Part, numbers.template part<Part>()), ...); };
+    take_all(std::make_integer_sequence<int, Numbers::kParts>{});
 }
 
 /// The sums of one row with a panel of 16 rows of the weight.
-template <int Bits, int Group, int Count>
-FOVEA_INLINE floats product_of_row(QuantizedRow<Digits<Count>> a, const std::uint32_t* panel,
+template <int Bits, int Group, class D>
+    requires kIsDigits<D>
+FOVEA_INLINE floats product_of_row(QuantizedRow<D> a, const std::uint32_t* panel,
                                    const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
     floats total{};
@@ -49,26 +58,25 @@ FOVEA_INLINE floats product_of_row(QuantizedRow<Digits<Count>> a, const std::uin
         fetch_numbers(panel);
         const Scales scales(panel);
         panel += kLanes;
-        ints sums[2][Count];
-        FOVEA_UNROLL for (i64 half = 0; half < 2; ++half) begin_sums(sums[half], a.starts[half]);
+        DigitSums<D> sums[2] = {DigitSums<D>(a.starts[0]), DigitSums<D>(a.starts[1])};
 #pragma GCC unroll 4
         for (i64 k = 0; k < Group; k += kTogether)
             FOVEA_UNROLL for (i64 half = 0; half < 2; ++half, panel += kLanes) {
                 fetch_numbers(panel);
-                const Digits<Count>* const digits = a.values + half * Group + k;
-                for_quads<Bits>(panel, [&](int quad, words numbers) FOVEA_LAMBDA {
-                    add_quad(sums[half], numbers, digits + 4 * quad);
+                const D* const digits = a.values + values_of<D>(half * Group + k);
+                for_parts<D, Bits>(panel, [&](int number, words part) FOVEA_LAMBDA {
+                    sums[half].add(part, digits + number * D::kWords);
                 });
             }
-        total = multiply_add(scales.first, value_of(sums[0], a.starts[0].unit), total);
-        total = multiply_add(scales.second, value_of(sums[1], a.starts[1].unit), total);
+        total = multiply_add(scales.first, sums[0].value(a.starts[0].unit), total);
+        total = multiply_add(scales.second, sums[1].value(a.starts[1].unit), total);
     }
     return total;
 }
 
-/// The numbers of a panel as bytes without a sign, [quads of steps, 16, 4].
-template <int Bits, int Group>
-inline void expand_panel(std::uint32_t* to, const std::uint32_t* panel,
+/// The parts of a panel's numbers, [parts of steps, 16].
+template <class D, int Bits, int Group>
+inline void expand_parts(std::uint32_t* to, const std::uint32_t* panel,
                          const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
     for (i64 pair = 0; pair < layout.pairs(); ++pair) {
@@ -76,35 +84,38 @@ inline void expand_panel(std::uint32_t* to, const std::uint32_t* panel,
         for (i64 k = 0; k < Group; k += kTogether)
             for (i64 half = 0; half < 2; ++half, panel += kLanes) {
                 fetch_numbers(panel);
-                std::uint32_t* const line = to + ((2 * pair + half) * Group + k) / 4 * kLanes;
-                for_quads<Bits>(panel, [&](int quad, words numbers) FOVEA_LAMBDA {
-                    store_as(line + quad * kLanes, numbers);
+                std::uint32_t* const line =
+                    to + ((2 * pair + half) * Group + k) / D::kSteps * kLanes;
+                for_parts<D, Bits>(panel, [&](int number, words part) FOVEA_LAMBDA {
+                    store_as(line + number * kLanes, part);
                 });
             }
     }
 }
 
 /// The sums of a tile of rows, `row` apart, with such a panel `b`; scales are those of the numbers.
-template <int Bits, int Group, int Rows, int Count>
-FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals,
-                                                            QuantizedRow<Digits<Count>> a, i64 row,
-                                                            const std::uint32_t* b,
+template <int Bits, int Group, int Rows, class D>
+    requires kIsDigits<D>
+FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals, QuantizedRow<D> a,
+                                                            i64 row, const std::uint32_t* b,
                                                             const std::uint32_t* panel,
                                                             const WeightLayout& layout) {
-    constexpr i64 kValuesOfStart = sizeof(GroupOfDigits) / sizeof(Digits<Count>);
+    constexpr i64 kValuesOfStart = sizeof(GroupOfDigits) / sizeof(D);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) totals[r] = floats{};
+    const auto start = [&](int r) FOVEA_LAMBDA -> const GroupOfDigits& {
+        return a.starts[r * (row / kValuesOfStart)];
+    };
     const auto add_group = [&](floats scale) FOVEA_LAMBDA {
-        ints sums[Rows][Count];
-        FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-            begin_sums(sums[r], a.starts[r * (row / kValuesOfStart)]);
+        const auto add_rows = [&]<int... R>(std::integer_sequence<int, R...>) FOVEA_LAMBDA {
+            DigitSums<D> sums[Rows] = {DigitSums<D>(start(R))...};
 #pragma GCC unroll 4
-        for (i64 k = 0; k < Group; k += 4, b += kLanes) {
-            const words numbers = load_as<words>(b);
-            FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-                add_quad(sums[r], numbers, a.values + r * row + k);
-        }
-        FOVEA_UNROLL for (int r = 0; r < Rows; ++r) totals[r] = multiply_add(
-            scale, value_of(sums[r], a.starts[r * (row / kValuesOfStart)].unit), totals[r]);
+            for (i64 k = 0; k < Group; k += D::kSteps, b += kLanes) {
+                const auto part = load_as<words>(b);
+                (sums[R].add(part, a.values + R * row + values_of<D>(k)), ...);
+            }
+            ((totals[R] = multiply_add(scale, sums[R].value(start(R).unit), totals[R])), ...);
+        };
+        add_rows(std::make_integer_sequence<int, Rows>{});
         a = a.from_group(1, Group);
     };
     for (i64 pair = 0; pair < layout.pairs(); ++pair, panel += layout.words_of_pair()) {
@@ -115,5 +126,3 @@ FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals,
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA
-
-#endif

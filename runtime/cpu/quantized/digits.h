@@ -1,101 +1,66 @@
 // Activations as whole numbers: what weights of whole numbers are multiplied with where an
-// instruction multiplies bytes and adds up the products. Sums are then whole, and have no order.
+// instruction multiplies such and adds up the products. Sums are then whole, and have no order.
 //
 // The values of a group are multiples of a unit, the least power of two of which the largest one is
 // at most 127 * 256 + 127, or 127 * 65536 + 127 * 256 + 127. A multiple has two or three digits of
-// base 256, from -128 to 127. What is lost of a value is at most half a unit: 2^-15 or 2^-23 of the
-// largest one of its group. A group with a value that is not finite has a unit that is no number.
+// base 256, from -128 to 127, or it is multiplied as 16 bits. What is lost of a value is at most
+// half a unit: 2^-15 or 2^-23 of the largest one of its group. A group with a value that is not
+// finite has a unit that is no number.
 #pragma once
 
-#include "weights.h"
+#include "number_parts.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-#if defined(__AVX512VNNI__)
-inline constexpr bool kMultipliesBytes = true;
-#else
-inline constexpr bool kMultipliesBytes = false;
-#endif
-
-/// Of four steps the digit of one place, the first step in the lowest byte.
-template <int Count>
-struct Digits {
-    std::uint32_t bytes;
-};
-template <class Value>
-inline constexpr int kDigits = 0;
-template <int Count>
-inline constexpr int kDigits<Digits<Count>> = Count;
-
-/// What belongs to a group of a row of digits: what the sums of each place begin with, since
-/// numbers are multiplied as bytes without a sign, and the unit.
+/// What belongs to a group of a row: what the sums of each place begin with, since numbers may be
+/// multiplied as such without a sign, and the unit.
 struct GroupOfDigits {
     i32 starts[3];
     float unit;
 };
 
-#if defined(__AVX512VNNI__)
+/// Of four steps the digit of one place, the first step in the lowest byte. Those of all places lie
+/// beside each other, the lowest first, as four words.
+template <int Places>
+struct ByteDigits {
+    static constexpr int kPlaces = Places, kSteps = 4, kWords = 4;
+    template <int Bits>
+    using NumbersOf = NumberBytes<Bits>;
 
-/// For each lane `sum` and the products of four bytes, those of `a` from 0 to 255, those of `b`
-/// from -128 to 127.
-FOVEA_INLINE ints add_products_of_bytes(words a, words b, ints sum) {
-    return ints(_mm512_dpbusd_epi32(__m512i(sum), __m512i(a), __m512i(b)));
-}
-
-/// Of each four words the lowest bytes, then the next ones.
-FOVEA_INLINE words bytes_of_four(words lanes) {
-    constexpr std::uint32_t kFirst = 0x0c080400, kNext = 0x01010101;
-    const words one_of_four = words(iota()) & 3U;
-    return words(_mm512_shuffle_epi8(__m512i(lanes), __m512i(kFirst + one_of_four * kNext)));
-}
-/// The 16 lanes in another order.
-FOVEA_INLINE words ordered(words lanes, ints order) {
-    return words(_mm512_maskz_permutexvar_epi32(0xffff, __m512i(order), __m512i(lanes)));
-}
-
-/// A line of the numbers of 16 rows (`WeightLayout`) as bytes without a sign, those of four steps
-/// of a row in a word: kOffset is added to them.
-template <int Bits>
-struct NumberBytes;
-
-template <>
-struct NumberBytes<8> {
-    static constexpr int kQuads = 1, kOffset = 128;
-
-    words line;
-    explicit FOVEA_INLINE NumberBytes(const std::uint32_t* from) : line(load_as<words>(from)) {}
-    template <int>
-    FOVEA_INLINE words quad() const {
-        const ints rows_together{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-        return bytes_of_four(ordered(line, rows_together)) ^ 0x80808080U;
-    }
-    /// 16 steps in the order in which four are together.
-    static FOVEA_INLINE words in_quads(words steps) { return steps; }
+    std::uint32_t bits;
 };
 
-template <>
-struct NumberBytes<4> {
-    static constexpr int kQuads = 2, kOffset = 8;
+/// Of two steps multiples of 16 bits, the first step in the lower half.
+struct WordDigits {
+    static constexpr int kPlaces = 1, kSteps = 2, kWords = 1;
+    template <int Bits>
+    using NumbersOf = NumberWords<Bits>;
 
-    words line;
-    explicit FOVEA_INLINE NumberBytes(const std::uint32_t* from) : line(load_as<words>(from)) {}
-    template <int Quad>
-    FOVEA_INLINE words quad() const {
-        return line >> 4U * Quad & 0x0f0f0f0fU;
-    }
-    static FOVEA_INLINE words in_quads(words steps) {
-        return ordered(steps, ints{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15});
-    }
+    std::uint32_t bits;
 };
+
+template <class Value>
+inline constexpr bool kIsDigits = false;
+template <int Places>
+inline constexpr bool kIsDigits<ByteDigits<Places>> = true;
+template <>
+inline constexpr bool kIsDigits<WordDigits> = true;
+
+/// How many of a row's values some steps are.
+template <class Value>
+constexpr i64 values_of(i64 steps) {
+    if constexpr (kIsDigits<Value>) return steps / Value::kSteps * Value::kWords;
+    else return steps;
+}
 
 /// The unit of a group, and what its values are multiplied with. `largest`: the bits of the largest
-/// size.
-template <int Count>
+/// size. `Bits` of a multiple, with its sign.
+template <int Bits>
 struct UnitOfGroup {
     float unit, inverse;
 
     explicit FOVEA_INLINE UnitOfGroup(std::uint32_t largest) {
-        constexpr std::uint32_t kNoNumber = 0x7fc00000, kExponent = 23, kPlaces = 8 * Count - 1;
+        constexpr std::uint32_t kNoNumber = 0x7fc00000, kExponent = 23, kPlaces = Bits - 1;
         constexpr float kOfAllPlaces = 1.00396F;  // at least 2^15 / 32639, and 2^23 / 8355711
         float size;
         std::memcpy(&size, &largest, sizeof size);
@@ -111,22 +76,37 @@ struct UnitOfGroup {
     }
 };
 
-/// Packs a group of a row; `values` gives the 16 from a step on. Of 16 steps lie 4 words for each
-/// four: the lowest digits, the next ones, …; what is behind the last digit has no meaning.
-template <int Bits, int Group, int Count, class Values>
-FOVEA_INLINE GroupOfDigits pack_digits(Digits<Count>* to, const Values& values) {
-    using Numbers = NumberBytes<Bits>;
+/// That of the values that `values` gives, 16 from a step on.
+template <int Bits, int Group, class Values>
+FOVEA_INLINE UnitOfGroup<Bits> unit_of(const Values& values) {
     ints largest{};
     for (i64 k = 0; k < Group; k += kLanes)
         largest = larger(largest, ints(words(values(k)) & 0x7fffffffU));
-    const UnitOfGroup<Count> of(std::uint32_t(max_across(largest)));
+    return UnitOfGroup<Bits>(std::uint32_t(max_across(largest)));
+}
+
+/// The whole numbers nearest to values of less than 2^22: what a float as large as this, which has
+/// no bits for less than 1, becomes by adding them.
+FOVEA_INLINE ints to_whole(floats values) {
+    constexpr float kLarge = 0x1.8p23F;
+    constexpr i32 kBitsOfLarge = 0x4b400000;
+    return ints(values + splat(kLarge)) - splat(kBitsOfLarge);
+}
+
+#if defined(__AVX512VNNI__)
+
+/// Packs a group of a row.
+template <int Bits, int Group, int Places, class Values>
+FOVEA_INLINE GroupOfDigits pack_digits(ByteDigits<Places>* to, const Values& values) {
+    using Numbers = NumberBytes<Bits>;
+    const auto of = unit_of<8 * Places, Group>(values);
     // Digits plus 128 are the bytes of the number plus 128 in each place.
-    constexpr std::uint32_t kMiddle = Count == 3 ? 0x808080U : 0x8080U;
+    constexpr std::uint32_t kMiddle = Places == 3 ? 0x808080U : 0x8080U;
     const floats inverse = splat(of.inverse);
     ints sums{};
     for (i64 k = 0; k < Group; k += kLanes) {
         const words multiples =
-            Numbers::in_quads(words(_mm512_maskz_cvtps_epi32(0xffff, __m512(values(k) * inverse))));
+            Numbers::in_parts(words(_mm512_maskz_cvtps_epi32(0xffff, __m512(values(k) * inverse))));
         const words digits = bytes_of_four((multiples + kMiddle) ^ kMiddle);
         store_as(to + k, digits);
         sums = add_products_of_bytes(splat_as<words>(0x01010101U), digits, sums);
@@ -134,11 +114,32 @@ FOVEA_INLINE GroupOfDigits pack_digits(Digits<Count>* to, const Values& values) 
     i32 of_four[kLanes];
     store(of_four, sums);
     GroupOfDigits group{{}, of.unit};
-    FOVEA_UNROLL for (int i = 0; i < Count; ++i) group.starts[i] =
+    FOVEA_UNROLL for (int i = 0; i < Places; ++i) group.starts[i] =
         -Numbers::kOffset * (of_four[i] + of_four[4 + i] + of_four[8 + i] + of_four[12 + i]);
     return group;
 }
 
 #endif
+
+/// The same of 16 bits.
+template <int Bits, int Group, class Values>
+FOVEA_INLINE GroupOfDigits pack_digits(WordDigits* to, const Values& values) {
+    using Numbers = NumberWords<Bits>;
+    const auto of = unit_of<16, Group>(values);
+    const floats inverse = splat(of.inverse);
+    ints sum{};
+    for (i64 k = 0; k < Group; k += kLanes) {
+        const ints multiples = to_whole(values(k) * inverse);
+        sum += multiples;
+        std::uint32_t steps[kLanes];
+        store_as(steps, words(multiples));
+        FOVEA_UNROLL for (int pair = 0; pair < int(kLanes) / 2; ++pair) {
+            const int first = Numbers::first_of(pair);
+            to[k / 2 + pair].bits = (steps[first] & 0xffffU) | steps[first + Numbers::kApart]
+                                                                   << 16U;
+        }
+    }
+    return {{-Numbers::kOffset * sum_across(sum)}, of.unit};
+}
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -9,32 +9,37 @@ namespace fovea::cpu::inline FOVEA_ISA {
 /// One such row. `starts`: for each group what its sum begins with.
 template <class Value>
 struct QuantizedRow {
-    using Start = std::conditional_t<(kDigits<Value> > 0), GroupOfDigits, float>;
+    using Start = std::conditional_t<kIsDigits<Value>, GroupOfDigits, float>;
 
     const Value* values;
     const Start* starts;
 
     FOVEA_INLINE QuantizedRow from_group(i64 group, i64 size) const {
-        return {values + group * size, starts + group};
+        return {values + values_of<Value>(group * size), starts + group};
     }
 };
 
 /// Rows of a, [row, step] with zeros up to the end of the last pair of groups, packed for the rows
-/// of a block at its first panel. Where an instruction multiplies bytes they are digits: three of
-/// each float, two of each half. They are bfloat16 where they lie as such and tiles, or an
+/// of a block at its first panel. They are bfloat16 where they lie as such and tiles, or an
 /// instruction that multiplies pairs, take them: steps that numbers have as a pair are neighbours.
-/// Elsewhere they are floats, times the factors of their steps. What the sums of groups begin with
-/// lies behind each row.
+/// Else they are digits where an instruction multiplies bytes, three of each float and two of each
+/// half; where one multiplies 16 bits, halves are multiples of these, as long as the sum of a group
+/// has 32. Elsewhere they are floats, times the factors of their steps. What the sums of groups
+/// begin with lies behind each row.
 template <int Bits, int Group, class T, class Stride, class Step>
 class QuantizedRows {
   public:
     /// Whether tiles multiply them: a group is as many steps as they take at a time, or several.
     static constexpr bool kByTiles =
         std::is_same_v<T, bf16> && kHasMatrixTiles && Group % kMatrixSteps == 0;
-    static constexpr bool kInDigits = kMultipliesBytes && !kByTiles;
+    static constexpr bool kInWords =
+        kMultipliesWords && sizeof(T) == 2 && !kMultipliesPairs && (Bits == 4 || Group <= 512);
+    static constexpr bool kInDigits = (kMultipliesBytes || kInWords) && !kByTiles;
     static constexpr bool kInPairs = kMultipliesPairs && std::is_same_v<T, bf16> && !kInDigits;
-    using Value = std::conditional_t<kInDigits, Digits<std::is_same_v<T, float> ? 3 : 2>,
-                                     std::conditional_t<kInPairs, bf16, float>>;
+    using Multiples =
+        std::conditional_t<kMultipliesBytes, ByteDigits<sizeof(T) == 2 ? 2 : 3>, WordDigits>;
+    using Value =
+        std::conditional_t<kInDigits, Multiples, std::conditional_t<kInPairs, bf16, float>>;
     /// What an expanded panel has.
     using Number = std::conditional_t<kInDigits, std::uint32_t, Value>;
     /// Of the rows that read the numbers of a panel as they lie: for more these are expanded first.
@@ -50,11 +55,13 @@ class QuantizedRows {
     /// Values from one packed row to the next.
     i64 length() const {
         constexpr i64 kOfGroup = kInPairs ? 0 : sizeof(typename QuantizedRow<Value>::Start) / 4;
-        return padded() + whole_lanes(2 * layout_.pairs() * kOfGroup);
+        return of_steps() + whole_lanes(2 * layout_.pairs() * kOfGroup);
     }
     /// Whether the block has few rows.
     bool are_few() const { return are_few_; }
     i64 padded() const { return 2 * layout_.pairs() * Group; }
+    /// Values of a row's steps.
+    i64 of_steps() const { return values_of<Value>(padded()); }
     /// Packs the rows of a new block; those of a block before lie where they did, as long as no
     /// other memory is asked for. `of_panel` has room for an expanded panel.
     void take(const Panel& panel) {
@@ -62,9 +69,8 @@ class QuantizedRows {
         const i64 rows = panel.block_rows;
         are_few_ = rows <= kFewRows;
         if (are_few_) return take_as(few_, 0, panel);
-        const i64 ahead = padded() * kLanes / (kInDigits ? 4 : 1);
-        take_as(packed_, ahead, panel);
-        of_panel = reinterpret_cast<Number*>(packed_ - ahead);
+        take_as(packed_, ahead(), panel);
+        of_panel = reinterpret_cast<Number*>(packed_ - ahead());
     }
     QuantizedRow<Value> row(i64 number) const { return row_of(packed_, number); }
     /// The same of few rows.
@@ -73,13 +79,18 @@ class QuantizedRows {
     Number* of_panel = nullptr;
 
   private:
+    /// Values that an expanded panel takes.
+    i64 ahead() const {
+        if constexpr (kInDigits) return padded() / Value::kSteps * kLanes;
+        else return padded() * kLanes;
+    }
     template <class Packed>
     QuantizedRow<Packed> row_of(const Packed* packed, i64 number) const {
         const Packed* const values = packed + (number - first_) * length();
         if constexpr (kInPairs) return {values, nullptr};
         else
             return {values, reinterpret_cast<const typename QuantizedRow<Packed>::Start*>(
-                                values + padded())};
+                                values + of_steps())};
     }
     template <class Packed>
     void take_as(Packed*& packed, i64 ahead, const Panel& panel) {
@@ -103,17 +114,17 @@ class QuantizedRows {
         if constexpr (std::is_same_v<Step, Fixed<1>>) return load(from + k, lanes);
         else return load_strided(from + k * step_, step_, lanes);
     }
-#if defined(__AVX512VNNI__)
-    template <int Count>
-    void pack(Digits<Count>* to, const T* from) const {
-        auto* const starts = reinterpret_cast<GroupOfDigits*>(to + padded());
+    template <class D>
+        requires kIsDigits<D>
+    void pack(D* to, const T* from) const {
+        auto* const starts = reinterpret_cast<GroupOfDigits*>(to + of_steps());
         for (i64 group = 0; group < 2 * layout_.pairs(); ++group) {
             const i64 first = group * Group;
             starts[group] = pack_digits<Bits, Group>(
-                to + first, [&](i64 k) FOVEA_LAMBDA { return values_at(from, first + k); });
+                to + values_of<D>(first),
+                [&](i64 k) FOVEA_LAMBDA { return values_at(from, first + k); });
         }
     }
-#endif
     void pack(float* to, const T* from) const {
         // The same for each 16 steps.
         const floats factor = kByTiles ? splat(1.F) : factors(0);
