@@ -7,13 +7,17 @@
 namespace fovea::cpu::inline FOVEA_ISA {
 
 /// For each lane `sum` and the products of a part of the numbers with digits of the same steps.
-template <class D>
-FOVEA_INLINE ints add_products(words part, const D& digits, ints sum) {
-    const auto same = splat_as<words>(digits.bits);
-    if constexpr (std::is_same_v<D, WordDigits>)
-        return ints(words(sum) + products_of_words(part, same));
-    else return add_products_of_bytes(part, same, sum);
+#if defined(__AVX512VNNI__)
+template <int Places>
+FOVEA_INLINE ints add_products(words part, ByteDigits<Places> digits, ints sum) {
+    return add_products_of_bytes(part, splat_as<words>(digits.bits), sum);
 }
+#endif
+#if defined(__SSE2__)
+FOVEA_INLINE ints add_products(words part, WordDigits digits, ints sum) {
+    return ints(words(sum) + products_of_words(part, splat_as<words>(digits.bits)));
+}
+#endif
 
 /// The sums of some steps of a group, one for each place.
 template <class D>

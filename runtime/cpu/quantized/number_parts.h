@@ -1,6 +1,6 @@
 // Weights of whole numbers as instructions take them that multiply whole numbers and add up the
-// products: a line of the numbers of 16 rows (`WeightLayout`) in parts of some steps, those of a row
-// in a word each.
+// products: a line of the numbers of 16 rows (`WeightLayout`) in parts of some steps, those of a
+// row in a word each.
 #pragma once
 
 #include "weights.h"
@@ -19,17 +19,8 @@ inline constexpr bool kMultipliesWords = true;
 inline constexpr bool kMultipliesWords = false;
 #endif
 
-/// For each lane `sum` and the products of four bytes: parts without a sign, digits with one.
-FOVEA_INLINE ints add_products_of_bytes([[maybe_unused]] words part, [[maybe_unused]] words digits,
-                                        ints sum) {
-#if defined(__AVX512VNNI__)
-    return ints(_mm512_dpbusd_epi32(__m512i(sum), __m512i(part), __m512i(digits)));
-#else
-    return sum;
-#endif
-}
-
-/// For each lane the products of two numbers of 16 bits.
+#if defined(__SSE2__)
+/// For each lane the products of two numbers of 16 bits, added up.
 template <class Words>
 FOVEA_INLINE Words products_of_words(Words a, Words b) {
     if constexpr (kIsTwice<Words>) {
@@ -39,15 +30,19 @@ FOVEA_INLINE Words products_of_words(Words a, Words b) {
         return Words(_mm512_madd_epi16(__m512i(a), __m512i(b)));
 #elif defined(__AVX2__)
         return Words(_mm256_madd_epi16(__m256i(a), __m256i(b)));
-#elif defined(__SSE2__)
-        return Words(_mm_madd_epi16(__m128i(a), __m128i(b)));
 #else
-        return Words(a * b);
+        return Words(_mm_madd_epi16(__m128i(a), __m128i(b)));
 #endif
     }
 }
+#endif
 
 #if defined(__AVX512VNNI__)
+
+/// For each lane `sum` and the products of four bytes: parts without a sign, digits with one.
+FOVEA_INLINE ints add_products_of_bytes(words part, words digits, ints sum) {
+    return ints(_mm512_dpbusd_epi32(__m512i(sum), __m512i(part), __m512i(digits)));
+}
 
 /// Of each four words the lowest bytes, then the next ones.
 FOVEA_INLINE words bytes_of_four(words lanes) {

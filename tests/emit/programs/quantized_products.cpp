@@ -59,6 +59,13 @@ struct Product {
         pack(layout, weight, std::span(words.data(), std::size_t(layout.words())));
     }
 
+    /// The largest sums that groups have.
+    void make_largest() {
+        std::ranges::fill(a, std::uint16_t(0x3f80));
+        std::ranges::fill(weight.numbers, std::int8_t(Bits == 8 ? -127 : -8));
+        pack(layout, weight, std::span(words.data(), std::size_t(layout.words())));
+    }
+
     template <class T>
     static T number_of(std::uint16_t bits) {
         if constexpr (std::is_same_v<T, float>) return widened(bits);
@@ -182,11 +189,19 @@ bool has_wrong() {
     return false;
 }
 
+template <int Bits, int Group>
+bool has_wrong_largest() {
+    Product<Bits, Group> product(5, 2 * Group, 17, Sizes::near);
+    product.make_largest();
+    return product.template is_wrong<bf16>(true) || product.template is_wrong<float>(true);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
     draw.seed(unsigned(std::atoi(arguments[1])));
     if (kHasMatrixTiles && !fovea::runtime::may_use_tiles()) return 1;
     return has_wrong<8, 16>() || has_wrong<8, 32>() || has_wrong<8, 96>() || has_wrong<4, 32>() ||
-           has_wrong<4, 48>() || has_wrong<4, 64>();
+           has_wrong<4, 48>() || has_wrong<4, 64>() || has_wrong_largest<8, 512>() ||
+           has_wrong_largest<8, 4096>() || has_wrong_largest<4, 4096>();
 }
