@@ -156,3 +156,17 @@ TEST_CASE("weights of numbers have no gradients, and no kernels for GPUs") {
         "setting `weights` for them",
         UserError);
 }
+
+TEST_CASE("a program that lacks some of the weights of another is verified, too") {
+    const LoadedModel model = with_weights(odd_layers, "int8");
+    std::vector<ProgramRequest> requests(2, runner_program(model, false, false, true));
+    requests[1].name = "narrow";
+    requests[1].only = {"narrow"};
+    const CompiledModel all = compile(model, requests);
+    const auto generated = model_on({"cpu", ""}, all.plan, f32, Optimized::little);
+    const SampleDims dims = {{"batch", 2}, {"len", 3}};
+    const auto rows = verify_kernels(all.plan, all.programs[1], *generated,
+                                     {dims, Sample::Lengths::one_is_zero, 3}, false);
+    CHECK(rows.size() == 1);
+    CHECK(test::misses(rows) == "");
+}

@@ -284,19 +284,17 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
                                                .compares_in_single = true,
                                                .checks_ids = false});
     round_as_kernels(reference, compiled);
-    set_all(reference, sample.dims, values);
     runtime::DimValues dims(sample.dims.begin(), sample.dims.end());
     runtime::Parameters parameters(generated, dims);
+    Values as_kept = values;
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const std::vector<double>& from = values.at(generated.parameters[i].name).values;
         parameters.set_values(i, std::vector<float>(from.begin(), from.end()));
-        if (generated.parameters[i].storage) {
-            const std::vector<float> kept = parameters.floats(i);
-            reference.set(
-                generated.parameters[i].name,
-                {values.at(generated.parameters[i].name).shape, {kept.begin(), kept.end()}});
-        }
+        if (!generated.parameters[i].storage) continue;
+        const std::vector<float> kept = parameters.floats(i);
+        as_kept.at(generated.parameters[i].name).values.assign(kept.begin(), kept.end());
     }
+    set_all(reference, sample.dims, as_kept);
     runtime::Instance instance(generated, compiled.name, parameters);
     instance.bind(dims);
     for (const plan::Tensor& tensor : compiled.plan.tensors)
