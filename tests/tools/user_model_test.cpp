@@ -84,6 +84,13 @@ TEST_CASE("a user's model is shown at every stage") {
     }
 }
 
+TEST_CASE("a model with weights of 8 bits, which has no gradient, is shown as it runs") {
+    const auto result = run_fovea(
+        {"show", "gpt2", "--set", "weights=int8", "--set", "n_layer=1", "--stage", "fused"});
+    CHECK(result.status == 0);
+    CHECK(result.output.find("logits") != std::string::npos);
+}
+
 TEST_CASE("a user's mistake comes as the text of the model") {
     UserModel user;
     auto result = run_fovea({"show", user.file + ":wrong"});

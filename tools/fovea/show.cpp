@@ -36,12 +36,12 @@ bool is_graph_stage(const std::string& stage) {
 }
 
 /// The program to show. Where none was asked for: the gradient from the stage `gradient` on, for
-/// models with parameters.
+/// models with parameters that have one.
 ProgramRequest choose_program(const LoadedModel& model, const std::string& stage, std::string name,
                               Fusion fusion) {
     bool parameters = std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(),
                                   [](const Node& node) { return node.op == Op::parameter; });
-    bool forward = stage == "graph" || stage == "grouped" || !parameters;
+    bool forward = stage == "graph" || stage == "grouped" || !parameters || model.weights;
     if (name.empty()) name = forward || !has_gradient(model.graph) ? "forward" : "gradient";
     std::vector<std::string> names;
     for (ProgramRequest& program : all_programs(model, fusion)) {
