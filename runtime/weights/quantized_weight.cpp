@@ -123,18 +123,14 @@ QuantizedWeight quantize(const WeightLayout& layout, std::span<const float> valu
 
 void pack(const WeightLayout& layout, const QuantizedWeight& weight,
           std::span<std::uint32_t> words) {
-    std::fill(words.begin(), words.end(), 0U);
     const auto* const numbers = reinterpret_cast<const std::uint8_t*>(weight.numbers.data());
-    for_parts_of_rows(layout, [&](WeightRows rows) {
-        pack_scales(layout, rows, weight.scales, words);
-        for_weight_lines(layout, rows, [&](const WeightLine& line) {
-            const std::uint8_t* const from = numbers + line.row * layout.depth + line.step;
-            std::uint32_t steps = 0;
-            for (std::int64_t i = 0; i < line.count; ++i)
-                steps |= layout.storage.bits == 8 ? std::uint32_t{from[i]} << 8 * i
-                                                  : (from[i] & 15U) << 4 * i;
-            store_steps(layout, line, steps, words);
-        });
+    const int bits = layout.storage.bits;
+    pack_lines(layout, weight.scales, words, [&](const WeightLine& line) {
+        const std::uint8_t* const from = numbers + line.row * layout.depth + line.step;
+        std::uint32_t steps = 0;
+        for (std::int64_t i = 0; i < line.count; ++i)
+            steps |= (from[i] & ((1U << bits) - 1)) << bits * i;
+        return steps;
     });
 }
 

@@ -1,6 +1,5 @@
 #include "stored_weights.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "../error.h"
@@ -31,17 +30,13 @@ void verify_tensor(const SafetensorsFile& file, const TensorView& tensor, const 
 /// byte, to words.
 void pack_bytes(const WeightLayout& layout, Bytes numbers, std::span<const std::uint16_t> scales,
                 std::span<std::uint32_t> words) {
-    std::fill(words.begin(), words.end(), 0U);
     const int bits = layout.storage.bits;
-    for_parts_of_rows(layout, [&](WeightRows rows) {
-        pack_scales(layout, rows, scales, words);
-        for_weight_lines(layout, rows, [&](const WeightLine& line) {
-            const std::byte* const from =
-                numbers.data() + line.row * bytes_of_row(layout) + line.step * bits / 8;
-            std::uint32_t steps = 0;
-            std::memcpy(&steps, from, static_cast<std::size_t>((line.count * bits + 7) / 8));
-            store_steps(layout, line, steps, words);
-        });
+    pack_lines(layout, scales, words, [&](const WeightLine& line) {
+        const std::byte* const from =
+            numbers.data() + line.row * bytes_of_row(layout) + line.step * bits / 8;
+        std::uint32_t steps = 0;
+        std::memcpy(&steps, from, static_cast<std::size_t>((line.count * bits + 7) / 8));
+        return steps;
     });
 }
 

@@ -19,7 +19,7 @@ struct WeightLine {
     std::int64_t lane() const { return row % WeightLayout::kRows; }
 };
 
-/// WeightRows begin to end - 1, some of a weight's.
+/// Rows begin to end - 1, some of a weight's.
 struct WeightRows {
     std::int64_t begin, end;
 };
@@ -74,16 +74,6 @@ inline std::uint32_t steps_of(const WeightLayout& layout, const WeightLine& line
     return steps;
 }
 
-/// The scales of some rows, [rows, groups], to a panel's words, which are 0 there.
-inline void pack_scales(const WeightLayout& layout, WeightRows rows,
-                        std::span<const std::uint16_t> scales, std::span<std::uint32_t> words) {
-    for_weight_scales(layout, rows, [&](std::int64_t row, std::int64_t group, std::int64_t at) {
-        words[static_cast<std::size_t>(at / 2)] |=
-            std::uint32_t{scales[static_cast<std::size_t>(row * layout.groups() + group)]}
-            << at % 2 * 16;
-    });
-}
-
 /// All threads call work(some rows): whole panels of 16.
 template <class Work>
 void for_parts_of_rows(const WeightLayout& layout, Work work) {
@@ -95,6 +85,24 @@ void for_parts_of_rows(const WeightLayout& layout, Work work) {
     run_region(team, [&] {
         const Part part = Team::part();
         work(WeightRows{row_of(part.index, part.count), row_of(part.index + 1, part.count)});
+    });
+}
+
+/// Numbers with `scales` [rows, groups] to the words of the layout. steps(line) gives those of a
+/// line as `store_steps` takes them.
+template <class Steps>
+void pack_lines(const WeightLayout& layout, std::span<const std::uint16_t> scales,
+                std::span<std::uint32_t> words, Steps steps) {
+    std::fill(words.begin(), words.end(), 0U);
+    for_parts_of_rows(layout, [&](WeightRows rows) {
+        for_weight_scales(layout, rows, [&](std::int64_t row, std::int64_t group, std::int64_t at) {
+            words[static_cast<std::size_t>(at / 2)] |=
+                std::uint32_t{scales[static_cast<std::size_t>(row * layout.groups() + group)]}
+                << at % 2 * 16;
+        });
+        for_weight_lines(layout, rows, [&](const WeightLine& line) {
+            store_steps(layout, line, steps(line), words);
+        });
     });
 }
 

@@ -1,10 +1,10 @@
 // Contractions y[i, j] = sum over k of a[i, k] * b[j, k], where b is a weight of whole numbers with
-// scales: they become floats in registers, or pairs of bfloat16 for rows of these, and of each
-// group the sum is multiplied with its scale.
+// scales: they become floats in registers, or pairs of bfloat16 for rows of these, or they meet
+// rows of whole numbers (digits.h), and of each group the sum is multiplied with its scale.
 //
 // Few rows read the numbers for each row, so that as many bytes come from memory as they take. For
 // more rows, the numbers of a panel are expanded once. Every element adds the same numbers in the
-// same order either way.
+// same order either way, or numbers whose sums are whole.
 #pragma once
 
 #include "digit_products.h"

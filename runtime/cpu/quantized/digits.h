@@ -4,8 +4,8 @@
 // The values of a group are multiples of a unit, the least power of two of which the largest one is
 // at most 127 * 256 + 127, or 127 * 65536 + 127 * 256 + 127. A multiple has two or three digits of
 // base 256, from -128 to 127, or it is multiplied as 16 bits. What is lost of a value is at most
-// half a unit: 2^-15 or 2^-23 of the largest one of its group. A group with a value that is not
-// finite has a unit that is no number.
+// half a unit: little more than 2^-15 or 2^-23 of the largest one of its group. A group with a
+// value that is not finite has a unit that is no number.
 #pragma once
 
 #include "number_parts.h"
@@ -20,7 +20,7 @@ struct GroupOfDigits {
 };
 
 /// Of four steps the digit of one place, the first step in the lowest byte. Those of all places lie
-/// beside each other, the lowest first, as four words.
+/// beside each other, the lowest first, as four words; what is behind the last has no meaning.
 template <int Places>
 struct ByteDigits {
     static constexpr int kPlaces = Places, kSteps = 4, kWords = 4;
