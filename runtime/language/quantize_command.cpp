@@ -16,7 +16,7 @@
 #include "../runner/bind_dims.h"
 #include "../trainer/output_paths.h"
 #include "../trainer/weights_header.h"
-#include "../weights/quantized_weight.h"
+#include "../weights/storage_name.h"
 #include "../weights/weight_tensors.h"
 #include "text_tokens.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "../memory/shape.h"
-#include "../weights/quantized_weight.h"
+#include "../weights/storage_name.h"
 
 namespace fovea::runtime {
 namespace {

@@ -9,7 +9,7 @@
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../runner/bind_dims.h"
-#include "../weights/quantized_weight.h"
+#include "../weights/storage_name.h"
 #include "../weights/weight_tensors.h"
 
 namespace fovea::runtime {

@@ -11,15 +11,6 @@
 
 namespace fovea::runtime {
 
-/// `int8`, `int4`.
-std::string type_name(WeightStorage storage);
-/// `int8 in groups of 32`; of floats `float32`.
-std::string long_name(WeightStorage storage);
-/// What `int8:32` says; UserError, whose text has `where`, for anything else.
-WeightStorage parse_weight_storage(std::string_view text, std::string_view where);
-/// The same as text.
-std::string storage_text(WeightStorage storage);
-
 /// Element (row, step) is numbers[row, step] * scales[row, step / group], the product of a whole
 /// number of 8 or 4 bits and a bfloat16, which float32 holds.
 struct QuantizedWeight {

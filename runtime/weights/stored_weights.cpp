@@ -5,6 +5,7 @@
 #include "../error.h"
 #include "../memory/shape.h"
 #include "quantized_weight.h"
+#include "storage_name.h"
 #include "weight_lines.h"
 
 namespace fovea::runtime {

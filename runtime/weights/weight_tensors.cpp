@@ -2,7 +2,7 @@
 
 #include "../error.h"
 #include "../files/weights_format.h"
-#include "quantized_weight.h"
+#include "storage_name.h"
 #include "stored_weights.h"
 
 namespace fovea::runtime {

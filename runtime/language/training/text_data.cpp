@@ -4,7 +4,7 @@
 
 #include "../../error.h"
 #include "../../trainer/fingerprint.h"
-#include "../../weights/quantized_weight.h"
+#include "../../weights/storage_name.h"
 #include "../../weights/weight_tensors.h"
 
 namespace fovea::runtime {

@@ -1,5 +1,6 @@
 // Weights of 8 and 4 bits: how far they are off, and how they lie.
 #include "runtime/weights/quantized_weight.h"
+#include "runtime/weights/storage_name.h"
 
 #include <doctest/doctest.h>
 
