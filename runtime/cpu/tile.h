@@ -123,13 +123,14 @@ struct TileBlock {
     i64 row, row_end, lane, lane_end;
 };
 
-/// Begins to load `Count` elements, of memory that need not exist.
+/// Begins to bring `Count` elements, of memory that need not exist, to the second cache: the first
+/// one is full of tiles.
 template <i64 Count, class T>
 FOVEA_INLINE void prefetch(const T* from, i64 offset) {
     constexpr i64 kLine = 64, kBytes = sizeof(T);
     const std::uintptr_t first = std::uintptr_t(from) + std::uintptr_t(offset * kBytes);
     FOVEA_UNROLL for (i64 at = 0; at < Count * kBytes; at += kLine)
-        __builtin_prefetch(reinterpret_cast<const void*>(first + std::uintptr_t(at)));
+        __builtin_prefetch(reinterpret_cast<const void*>(first + std::uintptr_t(at)), 0, 2);
 }
 
 /// What the sums of a row fetch ahead: nothing.

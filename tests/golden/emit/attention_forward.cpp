@@ -94,6 +94,7 @@ void decoder_attention(
                     store(output_tile + q * 64 + e, new_output);
                 },
                 [&](i64 q) FOVEA_LAMBDA {
+                    if (k_at + k_step < k_end.largest) return;
                     prefetch<64>(Q_tile, (q - q_step) * 64);
                     prefetch<64>(O_tile, q * 64);
                 });

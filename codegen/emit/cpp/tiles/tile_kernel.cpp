@@ -180,7 +180,9 @@ class TileKernel {
                          text_.tile_name(bounds.moves_along) + ">(" + at + ", " +
                          text_.count(loop.axis) + ", " + text_.count(bounds.moves_along) + ", " +
                          seen_from + ", " + seen_end + ");");
+        statements_.set_has_more(at + " + " + tile + " < " + end);
         write_block(id);
+        statements_.set_has_more("");
         writer_.close();
     }
 

@@ -31,6 +31,8 @@ class TileStatements {
     /// Sets the bounds of a loop around a block; whether sums in it are taken of `bounds.seen`.
     bool set_bounds(kernel::AxisId axis, const LoopBounds& bounds,
                     const std::vector<Statement>& block);
+    /// `k_at + k_step < keys`: whether the loop around has more tiles; empty: there is no loop.
+    void set_has_more(const std::string& condition) { has_more_ = condition; }
 
   private:
     void write_fill(const Statement& statement);
@@ -93,6 +95,7 @@ class TileStatements {
     Writer& writer_;
     std::map<kernel::AxisId, LoopBounds> bounds_;
     std::set<std::string> declared_;
+    std::string has_more_;
     std::set<kernel::AxisId> fetched_;  // rows that a sum fetches ahead
 };
 

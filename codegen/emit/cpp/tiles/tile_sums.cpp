@@ -129,7 +129,8 @@ void TileStatements::write_term(const Statement& statement) {
 }
 
 /// `[&](i64 k) { prefetch<64>(K_tile, (k_step + k) * 64); });`: the rows of the tiles that come
-/// next; or the end of the call. `end` closes what stands before.
+/// next, of the next task's in the last tile of the loop; or the end of the call. `end` closes what
+/// stands before.
 void TileStatements::write_ahead(const Statement& statement, const std::string& end) {
     const AxisId row = statement.place.row;
     std::vector<std::string> lines;
@@ -154,6 +155,7 @@ void TileStatements::write_ahead(const Statement& statement, const std::string& 
     writer_.line(end + ",");
     writer_.line("[&](i64 " + text_.local(row) + ") FOVEA_LAMBDA {");
     writer_.indent();
+    if (row == plan_.par && !has_more_.empty()) writer_.line("if (" + has_more_ + ") return;");
     for (const std::string& line : lines) writer_.line(line);
     writer_.unindent();
     writer_.line("});");
