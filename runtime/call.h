@@ -20,6 +20,9 @@ struct Call {
     /// Parameters have changed since the last run: prepared buffers are filled before the first
     /// kernel.
     bool prepare = true;
+    /// Of each tensor whether it is filled though others are not: by the run of another instance.
+    /// Null: none is.
+    const bool* stands = nullptr;
     /// The observer below looks at the clock alone: every thread calls it, as soon as it has
     /// finished a kernel, and with -1 before the first one (of each of its shards).
     bool observe_time = false;

@@ -52,6 +52,7 @@ const Model& new_model(const Description& description) {
     model->open_sizes = description.open_sizes;
     model->stored_weights = description.stored_weights;
     model->verified_configs = description.verified_configs;
+    model->shared_buffers = description.shared_buffers;
     model->dims = names_of(description.dims);
     model->settings = settings_of(description.settings);
     model->parameters = parameter_specs(description.parameters, model->dims);

@@ -17,11 +17,13 @@ struct Model;
 struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_weights.h)
 struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
 struct VerifiedConfigs;  // settings beside a config.json (checkpoint/verify_config.h)
+struct SharedBuffers;  // what all programs prepare of parameters (shared_buffers.h)
 struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
 struct ProfiledRuns;   // FOVEA_PROFILE (profile/program_profile.h); not with FOVEA_SMALL
 extern const StoredWeights kStoredWeights;
 extern const OpenSizes kOpenSizes;
 extern const VerifiedConfigs kVerifiedConfigs;
+extern const SharedBuffers kSharedBuffers;
 extern const ShardedRuns kShardedRuns;
 extern const ProfiledRuns kProfiledRuns;
 #ifdef FOVEA_SMALL
@@ -77,7 +79,8 @@ struct ProgramRow {
     const char* name;
     Rows inputs, outputs;  // f32 [batch, 8] x; or `state f32 …`, or `12 f32 …`: the first phase
     Table<int> needs;
-    Rows buffers;  // 0 3 f32 [batch, 8] hidden: the first and the last phase; or `prepared f32 …`
+    Rows buffers;  // 0 3 f32 [batch, 8] hidden: the first and the last phase; or `prepared f32 …`,
+        // or `shared 2 f32 …`: the number of what is prepared for all programs
     Rows kernels;  // encoder.attention
     Rows computed;  // 2 ids 8*batch model.cpp:12: the ids of gather; or `2 lengths …`
     void (*check_inputs)(const Call&) = nullptr;
@@ -90,7 +93,8 @@ struct Description {
     const char* name;
     Rows dims;
     Rows settings;  // hidden 8 default training: that it is the default, in training alone
-    Rows parameters;  // f32 [64, 8] xavier_uniform 8 -1 dense.weight: the fan in, the row of zeros
+    Rows parameters;  // f32 [64, 8] xavier_uniform 8 -1 dense.weight: the fan in, the row of zeros;
+        // `frozen` and `copied` stand before
     Table<ProgramRow> programs;
     Rows aliases;  // the name in files, and in a row of its own the parameter
     Table<IsaPart> parts;
@@ -99,6 +103,7 @@ struct Description {
     const StoredWeights* stored_weights = nullptr;
     Rows config_fields = "";  // hidden_act silu: the values that the model is right for
     const VerifiedConfigs* verified_configs = nullptr;  // null where the model has no settings
+    const SharedBuffers* shared_buffers = nullptr;
 };
 
 /// The model of these tables with the part that `choose_isa` chooses, whose UserError it passes on.

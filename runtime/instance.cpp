@@ -8,6 +8,7 @@
 #include "memory/room.h"
 #include "memory/shape.h"
 #include "profile/program_profile.h"
+#include "shared_buffers.h"
 
 namespace fovea::runtime {
 namespace {
@@ -59,6 +60,7 @@ Instance::Instance(const Model& model, const std::string& program, Parameters& p
     for (std::size_t dim = 0; dim < mentioned.size(); ++dim)
         if (mentioned[dim]) mentioned_dims_.push_back(static_cast<int>(dim));
     if (program_->executor) executor_ = program_->executor();
+    if (!executor_ && &parameters.model() == &model) shared_ = parameters.shared_buffers();
     if (model.profiled_runs) profile_ = model.profiled_runs->wanted(model, *program_);
 }
 
@@ -141,7 +143,7 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
         const auto is_elsewhere = [this](const TensorSpec& output) {
             return is_placed(output) || is_kept(output);
         };
-        return lay_out(*program_, values, shards, is_elsewhere, in_workspace_);
+        return lay_out(*program_, values, shards, is_elsewhere, in_workspace_, shared_ != nullptr);
     } catch (const UserError& error) {
         std::string sizes;
         for (const int dim : mentioned_dims_) {
@@ -212,8 +214,7 @@ Instance::Addresses Instance::arena_addresses() const {
 
 void Instance::place_tensors(const ProgramLayout& layout) {
     std::size_t at = 0;
-    for (; at < parameters_->count(); ++at)
-        tensors_[at] = parameters_->address() + parameters_->offset(at);
+    for (; at < parameters_->count(); ++at) tensors_[at] = parameters_->address(at);
     const auto place = [&](const MemoryBlock& block, Arena& arena) {
         arena.reserve(block.bytes + kAlignment);  // never empty
         for (const std::size_t offset : block.offsets) tensors_[at++] = address_in(arena, offset);
@@ -232,10 +233,14 @@ void Instance::place_buffers(const ProgramLayout& layout) {
     prepared_sizes_ = layout.prepared_sizes;
     prepared_memory_.reserve(layout.prepared_bytes() + kAlignment);
     const std::size_t count = program_->buffers.size(), at = tensors_.size() - count;
-    for (std::size_t i = 0, stays = 0; i < count; ++i)
-        tensors_[at + i] = program_->buffers[i].prepared
+    for (std::size_t i = 0, stays = 0; i < count; ++i) {
+        const BufferSpec& buffer = program_->buffers[i];
+        tensors_[at + i] = buffer.prepared
                                ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
                                : address_in(workspace_, layout.ahead + layout.workspace.offsets[i]);
+        if (shared_ && buffer.shared >= 0)
+            tensors_[at + i] = model_->shared_buffers->place(*shared_, buffer.shared);
+    }
     for (const auto& output : in_workspace_.places)
         tensors_[parameters_->count() + program_->inputs.size() + output.number] =
             address_in(workspace_, output.offset);

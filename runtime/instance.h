@@ -23,8 +23,8 @@ class ProgramProfile;
 struct CallBytes {
     /// Of what lives during a run alone; a caller that lends so many, at any address, is heard.
     std::size_t workspace = 0;
-    /// Of the instance's own: inputs and outputs, unless they lie elsewhere, what is prepared of
-    /// the parameters, and sums of shards. Kernels have more for each thread (memory/scratch.h).
+    /// Of the instance's own: inputs and outputs, unless they lie elsewhere, what is prepared for
+    /// it alone, and sums of shards. Kernels have more for each thread (memory/scratch.h).
     std::size_t owned = 0;
 };
 
@@ -122,7 +122,8 @@ class Instance {
     int shards() const { return layout_ ? layout_->shards.count : 1; }
     /// Bytes of the planned workspace of all shards, without inputs, outputs and prepared buffers.
     std::size_t workspace_bytes() const { return workspace_bytes_; }
-    /// Bytes of the prepared buffers; in shards each thread has its own.
+    /// Bytes of the prepared buffers, without those that all instances share; in shards each thread
+    /// has its own.
     std::size_t prepared_bytes() const { return prepared_bytes_; }
 
     /// Throws UserError when an id or a length that the last run computed is out of range.
@@ -168,6 +169,7 @@ class Instance {
     const Program* program_;
     Parameters* parameters_;
     std::unique_ptr<Executor> executor_;  // null: the program's own code runs
+    HeldBuffers* shared_ = nullptr;  // where shared buffers lie; null: among those of the instance
     std::shared_ptr<ProgramProfile> profile_;  // null: none is wanted
     std::vector<int> mentioned_dims_;  // that the program's tensors depend on
     Bindings bindings_;  // in the order of their dims

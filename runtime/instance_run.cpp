@@ -7,6 +7,7 @@
 #include "instance.h"
 #include "parallel/team.h"
 #include "profile/program_profile.h"
+#include "shared_buffers.h"
 #include "threads.h"
 
 namespace fovea::runtime {
@@ -106,13 +107,15 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
     if (program_->check_inputs) program_->check_inputs(call);
     const std::uint64_t version = parameters_->version();
     call.prepare = prepared_version_ != version;
-    if (program_->computed.empty()) {
-        do_work(call, work);
-    } else {
+    const auto run_checked = [&] {
+        if (program_->computed.empty()) return do_work(call, work);
         CheckedFinish checked(*this, call);
         do_work(checked.call(), work);
         checked.rethrow();
-    }
+    };
+    if (call.prepare && shared_)
+        model_->shared_buffers->run(*shared_, *program_, version, call, run_checked);
+    else run_checked();
     prepared_version_ = version;
     states_changed_ = false;
     const bool moves_parameters = std::any_of(

@@ -135,11 +135,20 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
 
 void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
                           const IsWanted& wanted, std::string_view ignored_prefix) {
+    load_some_parameters(parameters, file, wanted, ignored_prefix,
+                         [&](std::size_t i, const TensorView& tensor) {
+                             copy_floats(file, tensor, parameters.shape(i), parameters.values(i));
+                         });
+}
+
+void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
+                          const IsWanted& wanted, std::string_view ignored_prefix,
+                          const CopyParameter& take) {
     const Model& model = parameters.model();
     verify_storage(model, file);
     const auto copy = [&](std::size_t i, const TensorView& tensor) {
         if (model.parameters[i].storage) stored_weights(model).copy(parameters, i, file, tensor);
-        else copy_floats(file, tensor, parameters.shape(i), parameters.values(i));
+        else take(i, tensor);
     };
     copy_each(parameters, file, wanted, ignored_prefix, copy);
 }

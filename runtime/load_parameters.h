@@ -25,9 +25,14 @@ using IsWanted = std::function<bool(const TensorSpec&)>;
 void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
                           const IsWanted& wanted, std::string_view ignored_prefix = {});
 
+/// The same, where `take` takes the parameters of floats from their tensors.
+using CopyParameter = std::function<void(std::size_t i, const TensorView& tensor)>;
+void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
+                          const IsWanted& wanted, std::string_view ignored_prefix,
+                          const CopyParameter& take);
+
 /// The same with `copy` for each parameter and its tensor, whose values are then not looked at: of
 /// any storage.
-using CopyParameter = std::function<void(std::size_t i, const TensorView& tensor)>;
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix, const CopyParameter& copy);
 

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "memory/shape.h"
 #include "memory/sort_plain.h"
+#include "shared_buffers.h"
 #include "training/random_stream.h"
 #include "weights/stored_weights.h"
 
@@ -93,6 +94,7 @@ Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&mode
     for (std::size_t i = 0; i < count(); ++i)
         if (model.parameters[i].frozen) place(i);
     values_.reserve(flat_size_ * sizeof(float));
+    if (model.shared_buffers) shared_buffers_ = model.shared_buffers->make(*this);
 }
 
 /// Places parameter `i` behind those that are placed.
@@ -113,8 +115,24 @@ WeightLayout Parameters::layout(std::size_t i) const {
     return {storage(i), shapes_[i].at(0), shapes_[i].at(1)};
 }
 
+std::span<float> Parameters::flat() {
+    if (!elsewhere_.empty()) throw InternalError("the parameters are no flat array");
+    fetch();
+    return {values_.as<float>(), flat_size_};
+}
+
+void Parameters::lie_at(std::size_t i, float* address) {
+    elsewhere_.resize(count());
+    elsewhere_[i] = address;
+}
+
+std::span<float> Parameters::block(std::size_t i, std::int64_t count) {
+    fetch();
+    return {address(i), static_cast<std::size_t>(count)};
+}
+
 std::span<std::uint32_t> Parameters::words(std::size_t i) {
-    const auto all = flat().subspan(offsets_[i], static_cast<std::size_t>(layout(i).words()));
+    const auto all = block(i, layout(i).words());
     return {reinterpret_cast<std::uint32_t*>(all.data()), all.size()};
 }
 
@@ -134,7 +152,7 @@ void Parameters::set_values(std::size_t i, std::span<const float> from) {
 
 std::span<float> Parameters::values(std::size_t i) {
     if (storage(i)) throw InternalError("'{}' lies as whole numbers", {model_->parameters[i].name});
-    return flat().subspan(offsets_[i], static_cast<std::size_t>(element_count(shapes_[i])));
+    return block(i, element_count(shapes_[i]));
 }
 
 int Parameters::find(const std::string& name) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "program.h"
 
 namespace fovea::runtime {
+
+class HeldBuffers;  // shared_buffers.h
 
 /// Values of dims by name.
 using DimValues = std::map<std::string, std::int64_t>;
@@ -36,10 +39,7 @@ class Parameters {
     std::size_t count() const { return offsets_.size(); }
     std::size_t flat_size() const { return flat_size_; }  // floats, gaps included
     std::size_t trained_size() const { return trained_size_; }  // the same, up to the frozen ones
-    std::span<float> flat() {
-        fetch();
-        return {values_.as<float>(), flat_size_};
-    }
+    std::span<float> flat();
     std::span<float> trained() { return flat().first(trained_size_); }
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
     /// Row-major; InternalError for those that lie as whole numbers.
@@ -59,6 +59,13 @@ class Parameters {
     std::uint64_t version() const { return version_; }  // from 1
     /// Where the flat array starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }
+    /// Where parameter i starts: in the flat array, or where `lie_at` says.
+    float* address(std::size_t i) {
+        return elsewhere_.empty() || !elsewhere_[i] ? address() + offsets_[i] : elsewhere_[i];
+    }
+    /// Lets a parameter lie elsewhere, in memory that outlives these parameters; before instances
+    /// are bound. Then there is no flat array to be had: `flat` and `trained` are InternalErrors.
+    void lie_at(std::size_t i, float* address);
     /// Copies the values back from a device that updates them, called before each access. Empty:
     /// the values are in host memory.
     void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
@@ -67,12 +74,16 @@ class Parameters {
     }
     /// Index by name, or -1.
     int find(const std::string& name) const;
+    /// What programs prepare of these parameters for all instances; null: the model's prepare
+    /// nothing such.
+    HeldBuffers* shared_buffers() const { return shared_buffers_.get(); }
     /// Draws initial values: the i-th parameter by name from Philox stream i of `seed`, the same on
     /// every machine, whatever order the model makes its parameters in.
     void initialize(std::uint64_t seed);
 
   private:
     void place(std::size_t i);
+    std::span<float> block(std::size_t i, std::int64_t count);
     WeightStorage storage(std::size_t i) const { return model_->parameters[i].storage; }
 
     const Model* model_;
@@ -83,7 +94,9 @@ class Parameters {
     std::size_t flat_size_ = 0, trained_size_ = 0;
     std::uint64_t version_ = 1;
     Arena values_;
+    std::vector<float*> elsewhere_;  // null: in the flat array
     std::function<void()> fetch_;
+    std::shared_ptr<HeldBuffers> shared_buffers_;
 };
 
 }  // namespace fovea::runtime

@@ -28,7 +28,10 @@ struct TensorSpec {
     std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
     bool frozen = false;               // a parameter that is not trained
-    WeightStorage storage{};           // of a parameter
+    /// Of a parameter: programs that give no gradients read what is shared of it, and nothing else
+    /// (shared_buffers.h).
+    bool copied = false;
+    WeightStorage storage{};  // of a parameter
     /// An input or an output that outlives a call. The output has the name of the input or the
     /// parameter that it may lie over: the program has read that before it writes.
     bool state = false;
@@ -43,6 +46,8 @@ struct BufferSpec {
     std::vector<Extent> shape;
     int first = 0, last = 0;
     bool prepared = false;
+    int shared =
+        -1;  // prepared: its number among the model's, where it depends on parameters alone
     int over = -1;  // the buffer whose memory it has, whose last phase is its first; -1: none
 };
 
@@ -113,6 +118,7 @@ struct Model {
     const ProfiledRuns* profiled_runs = nullptr;  // as Description has them
     const OpenSizes* open_sizes = nullptr;
     const StoredWeights* stored_weights = nullptr;
+    const SharedBuffers* shared_buffers = nullptr;
     const VerifiedConfigs* verified_configs = nullptr;
     /// `hidden_act silu swish`: a field of a checkpoint's `config.json` that is no setting, and the
     /// values that the model is right for, as it is where the field is missing.

@@ -247,6 +247,11 @@ SafetensorsFile::SafetensorsFile(std::string path, Bytes contents,
     HeaderReader(path_, contents).read(metadata_, tensors_);
 }
 
+SafetensorsFile::SafetensorsFile(std::string path, MappedFile file)
+    : SafetensorsFile(std::move(path), file.bytes, std::move(file.owner)) {
+    is_mapped_ = file.is_mapped;
+}
+
 void SafetensorsFile::merge(SafetensorsFile other) {
     for (const TensorView& tensor : other.tensors_) {
         if (find(tensor.name))
@@ -257,6 +262,7 @@ void SafetensorsFile::merge(SafetensorsFile other) {
     sort_by_name(tensors_);
     std::move(other.owners_.begin(), other.owners_.end(), std::back_inserter(owners_));
     metadata_.merge(other.metadata_);
+    is_mapped_ = is_mapped_ && other.is_mapped_;
 }
 
 void SafetensorsFile::rename_tensors(const std::map<std::string, std::string>& names) {

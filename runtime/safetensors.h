@@ -13,6 +13,7 @@
 
 #include "dtype.h"
 #include "files/files.h"
+#include "files/mapped_file.h"
 
 namespace fovea::runtime {
 
@@ -49,6 +50,10 @@ class SafetensorsFile {
     /// The bytes of a file, which `owner` keeps where they are; `path` is for messages. UserError
     /// as `read_safetensors` has them.
     SafetensorsFile(std::string path, Bytes contents, std::shared_ptr<const void> owner);
+    /// The same of a file that may be mapped.
+    SafetensorsFile(std::string path, MappedFile file);
+    /// Whether all bytes are a file's, whose pages can be let go and had again.
+    bool is_mapped() const { return is_mapped_; }
     /// Takes the tensors of another file, and what owns them, in. UserError when both have one of
     /// a name.
     void merge(SafetensorsFile other);
@@ -62,6 +67,7 @@ class SafetensorsFile {
     std::vector<std::shared_ptr<const void>> owners_;
     Metadata metadata_;
     std::vector<TensorView> tensors_;
+    bool is_mapped_ = false;
 };
 
 /// Reads and validates a file: header length, JSON, dtypes, and that the tensors' bytes are as

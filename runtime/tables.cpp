@@ -158,6 +158,7 @@ std::vector<Setting> settings_of(Rows rows) {
 std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims) {
     return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
         spec.frozen = row.skip("frozen ");
+        spec.copied = row.skip("copied ");
         read_tensor(row, dims, spec);
         spec.initial = row.initial();
         spec.fan_in = row.number();
@@ -177,7 +178,8 @@ std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dim
 
 std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dims) {
     return each_row<BufferSpec>(rows, [&](Row& row, BufferSpec& spec) {
-        spec.prepared = row.skip("prepared ");
+        if (row.skip("shared ")) spec.shared = int(row.number());
+        spec.prepared = spec.shared >= 0 || row.skip("prepared ");
         if (!spec.prepared) {
             spec.first = int(row.number());
             spec.last = int(row.number());

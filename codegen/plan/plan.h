@@ -43,6 +43,7 @@ struct Tensor {
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
     bool frozen = false;               // parameters: it is not trained
     WeightStorage storage{};           // parameters
+    bool copied = false;  // parameters: read where shared tensors are made of it, and by gradients
     bool state = false;  // inputs and outputs: it outlives a call
     /// Of a state the tensor of its old value, whose memory it may have; of a buffer the one whose
     /// memory it has.
@@ -50,6 +51,7 @@ struct Tensor {
     std::vector<Check> checks{};  // i32 inputs and buffers
     int first = 0, last = 0;  // buffers: the first and last phase that touch it; outputs: `first`
     int node = -1;  // the node of the fused graph that it holds
+    int shared = -1;  // prepared: the number of what it holds, in all programs (share_prepared.h)
 };
 
 /// Whether an i32 tensor is lengths (of these samples draw some that are 0, or all).

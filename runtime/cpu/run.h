@@ -29,6 +29,9 @@ inline void observe(const runtime::Call& call, int kernel) {
     if (call.observe) call_observer(call, kernel);
 }
 
+/// Whether tensor number `i` need not be prepared.
+inline bool stands(const runtime::Call& call, int i) { return call.stands && call.stands[i]; }
+
 /// A part of a program: what all threads of a region run together, or one thread alone.
 using Kernels = void (*)(const runtime::Call&, Team&);
 

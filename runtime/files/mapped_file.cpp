@@ -14,7 +14,7 @@ namespace {
 MappedFile read_whole(const std::string& path) {
     auto owner = std::make_shared<const std::vector<std::byte>>(read_file(path));
     const Bytes bytes = *owner;
-    return {bytes, std::move(owner)};
+    return {bytes, std::move(owner), false};
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ MappedFile map_file(const std::string& path) {
     if (address == MAP_FAILED) return read_whole(path);
     std::shared_ptr<const void> owner(
         address, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
-    return {{static_cast<const std::byte*>(address), size}, std::move(owner)};
+    return {{static_cast<const std::byte*>(address), size}, std::move(owner), true};
 }
 
 }  // namespace fovea::runtime

@@ -12,6 +12,7 @@ namespace fovea::runtime {
 struct MappedFile {
     Bytes bytes;
     std::shared_ptr<const void> owner;
+    bool is_mapped = false;  // else the bytes are a copy
 };
 
 /// Maps a regular file: pages come into memory when they are read. Others (pipes) are read whole.

@@ -15,10 +15,7 @@ namespace {
 constexpr const char* kFile = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-SafetensorsFile read_one(const std::string& path) {
-    MappedFile file = map_file(path);
-    return {path, file.bytes, std::move(file.owner)};
-}
+SafetensorsFile read_one(const std::string& path) { return {path, map_file(path)}; }
 
 /// What stands at a path: of the kinds S_IFDIR, S_IFREG, …; 0: nothing.
 mode_t kind_of(const std::string& path) {

@@ -16,6 +16,7 @@
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../safetensors.h"
+#include "../weights/weights_in_file.h"
 #include "class_names.h"
 #include "image_classifier.h"
 
@@ -154,7 +155,8 @@ int classify_command(const std::string& program, const Model& model,
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights);
+    WeightsInFile in_file(parameters, weights);
+    in_file.load();
     ImageClassifier classifier(chosen, parameters);
     ImagesToClassify images(options, classifier);
     for (const std::string& path : options.positional()) images.take(path);

@@ -56,11 +56,18 @@ std::vector<ParameterNames> names_of_weights(const Model& model) {
     return kept;
 }
 
+namespace {
+
+/// All but pairs; in a model without them, all.
+IsWanted is_weight(const Model& model) {
+    const bool all = !has_pairs(model);
+    return [all](const TensorSpec& spec) { return all || !is_of_pair(spec); };
+}
+
+}  // namespace
+
 void load_weights(Parameters& parameters, const SafetensorsFile& file) {
-    const bool all = !has_pairs(parameters.model());
-    load_some_parameters(
-        parameters, file, [&](const TensorSpec& spec) { return all || !is_of_pair(spec); },
-        kOptimizerPrefix);
+    load_some_parameters(parameters, file, is_weight(parameters.model()), kOptimizerPrefix);
 }
 
 void verify_takes_pairs(const Model& model) {
@@ -97,6 +104,13 @@ OptionSpec adapter_option() {
 void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options) {
     load_weights(parameters, weights);
     if (options.given("adapter")) load_pairs(parameters, options.text("adapter"));
+}
+
+void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options,
+                  WeightsInFile& in_file) {
+    if (options.given("adapter")) return load_adapted(parameters, weights, options);
+    load_some_parameters(parameters, weights, is_weight(parameters.model()), kOptimizerPrefix,
+                         [&](std::size_t i, const TensorView& tensor) { in_file.take(i, tensor); });
 }
 
 }  // namespace fovea::runtime

@@ -7,6 +7,7 @@
 
 #include "../load_parameters.h"
 #include "../options.h"
+#include "../weights/weights_in_file.h"
 
 namespace fovea::runtime {
 
@@ -34,5 +35,9 @@ void verify_has_pairs_alone(const Model& model, const std::string& path);
 OptionSpec adapter_option();
 /// Loads weights, and the pairs of `--adapter`; without it pairs change nothing.
 void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options);
+/// The same for a command that changes no weights: without `--adapter` they stay where `in_file`
+/// takes them.
+void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options,
+                  WeightsInFile& in_file);
 
 }  // namespace fovea::runtime

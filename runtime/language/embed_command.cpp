@@ -20,6 +20,7 @@
 #include "../safetensors.h"
 #include "../text/line_reader.h"
 #include "../trainer/output_paths.h"
+#include "../weights/weights_in_file.h"
 #include "prompts.h"
 #include "text_encoder.h"
 #include "text_sizes.h"
@@ -173,7 +174,8 @@ int embed_command(const std::string& program, const Model& model,
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights);
+    WeightsInFile in_file(parameters, weights);
+    in_file.load();
     TextEncoder encoder(chosen, parameters);
     Vectors vectors(options, encoder.width());
     TextsToEmbed texts(options, tokens);

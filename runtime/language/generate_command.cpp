@@ -328,7 +328,8 @@ int generate_command(const std::string& program, const Model& model,
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_adapted(parameters, weights, options);
+    WeightsInFile in_file(parameters, weights);
+    load_adapted(parameters, weights, options, in_file);
     Generator generator(chosen, parameters, options, std::move(tokens));
     if (prompts.empty()) generator.continue_texts_of(generator.encode(prompts_as_texts(options)));
     else generator.continue_tokens(prompts);

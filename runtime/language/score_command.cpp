@@ -129,7 +129,8 @@ int score_command(const std::string& program, const Model& model,
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_adapted(parameters, weights, options);
+    WeightsInFile in_file(parameters, weights);
+    load_adapted(parameters, weights, options, in_file);
     TextScorer scorer(chosen, parameters);
     Score all;
     for (const Text& text : texts) {

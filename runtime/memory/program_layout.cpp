@@ -75,7 +75,7 @@ std::size_t ProgramLayout::prepared_bytes() const {
 
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
                       const std::function<bool(const TensorSpec&)>& is_elsewhere,
-                      const OutputsInWorkspace& in_workspace) {
+                      const OutputsInWorkspace& in_workspace, bool shares) {
     ProgramLayout layout;
     layout.shards = shards;
     const auto bytes_of = [&](DType dtype, std::span<const Extent> shape) {
@@ -98,7 +98,9 @@ ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims
         if (!buffer.prepared) continue;
         const std::vector<std::int64_t> shape = shape_values(buffer.shape, dims);
         layout.prepared_sizes.insert(layout.prepared_sizes.end(), shape.begin(), shape.end());
-        append(layout.prepared, tensor_bytes(buffer.dtype, shape), program, "prepared buffers");
+        const std::size_t bytes = tensor_bytes(buffer.dtype, shape);
+        append(layout.prepared, shares && buffer.shared >= 0 ? 0 : bytes, program,
+               "prepared buffers");
     }
     check_all_shards(layout.workspace, shards, program, "buffers");
     check_all_shards(layout.prepared, shards, program, "prepared buffers");

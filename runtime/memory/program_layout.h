@@ -46,12 +46,13 @@ struct ProgramLayout {
     std::size_t prepared_bytes() const;
 };
 
-/// `is_elsewhere` says which outputs take no memory of the program's own. Buffers that are read
+/// `is_elsewhere` says which outputs take no memory of the program's own, `shares` whether shared
+/// buffers do. Buffers that are read
 /// last before an output in the workspace is written share its memory; but what lies between these
 /// outputs, parts of lines too, is nobody's. UserError for sizes that are negative, or whose bytes
 /// do not fit.
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
                       const std::function<bool(const TensorSpec&)>& is_elsewhere,
-                      const OutputsInWorkspace& in_workspace = {});
+                      const OutputsInWorkspace& in_workspace = {}, bool shares = false);
 
 }  // namespace fovea::runtime

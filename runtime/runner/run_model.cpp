@@ -10,6 +10,7 @@
 #include "../memory/shape.h"
 #include "../options.h"
 #include "../weights/weight_tensors.h"
+#include "../weights/weights_in_file.h"
 #include "bind_dims.h"
 
 namespace fovea::runtime {
@@ -188,7 +189,9 @@ void run_model(const Model& model, const RunRequest& request, const SafetensorsF
     const Program& program = choose_program(model, request);
     const std::vector<bool> wanted = wanted_outputs(program, request);
     Parameters parameters(model, dims);
-    if (weights) load_parameters(parameters, *weights);
+    std::optional<WeightsInFile> in_file;
+    if (weights && request.gradients) load_parameters(parameters, *weights);
+    else if (weights) in_file.emplace(parameters, *weights).load();
     Instance instance(model, program.name, parameters);
     instance.bind(dims);
     fill_inputs(instance, inputs, wanted);

@@ -145,7 +145,7 @@ TEST_CASE("a hang, a crash, a sticky error and an out-of-memory lose one case of
 }
 
 TEST_CASE("a bundle goes on where it stopped, and ends in time") {
-    if (!test::has_ptx()) return;
+    if (!test::has_ptx() || !test::has_turn(1, 2)) return;
     const tool::TemporaryFolder folder;
     const fs::path results = folder.path() / "results.jsonl";
     Checked checked = check(results, {kDriver}, {"--seconds", "3"});

@@ -12,6 +12,7 @@
 #include "runtime/files/json.h"
 #include "runtime/safetensors.h"
 #include "tests/device/has_ptx.h"
+#include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 
 using namespace fovea;
@@ -72,7 +73,7 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     const tool::TemporaryFolder folder;
     const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
     // Where no dtype is set, weights and activations are float32 on the cores, bfloat16 in PTX.
-    for (const bool exact : {true, false}) {
+    for (const bool exact : test::turns_of(std::vector<bool>{true, false}, 2)) {
         const auto dtype =
             exact ? std::vector<std::string>{"--set", "dtype=f32"} : std::vector<std::string>();
         REQUIRE(on_model("build", with(dtype, {"--isa", "native", "--device", "cuda", "-o",
@@ -145,7 +146,7 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
 }
 
 TEST_CASE("the form that attention has in PTX is shown, and why a faster form was not chosen") {
-    if (!test::has_ptx()) return;
+    if (!test::has_ptx() || !test::has_turn(0, 2)) return;
     const auto form = [](const std::string& architecture, const std::string& heads,
                          const std::string& dtype) {
         const std::string output =

@@ -82,11 +82,11 @@ TEST_CASE("schedules drawn at random leave what models compute, in PTX") {
     if (emit::why_not_ptx()) return;
     const unsigned start = test::random_seed();
     int ran = 0;
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 6; ++i) {
         const char* architecture = i % 2 ? "sm_90a" : "sm_80";
-        ran +=
-            runs(draw_schedule("gpu.", start + unsigned(i)), kTried[std::size_t(i) % kTried.size()],
-                 {"ptx-interpreter", architecture}, i % 3 ? DType::bf16 : DType::f32);
+        ran += runs(draw_schedule("gpu.", start + unsigned(i)),
+                    kTried[(start + unsigned(i)) % kTried.size()],
+                    {"ptx-interpreter", architecture}, i % 3 ? DType::bf16 : DType::f32);
     }
-    CHECK(ran >= 3);
+    CHECK(ran >= 1);
 }

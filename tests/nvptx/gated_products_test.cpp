@@ -7,6 +7,7 @@
 #include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/waits.h"
+#include "tests/random_seed.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -67,7 +68,8 @@ Kernel wide(std::int64_t columns, std::int64_t depth, DType type = DType::bf16,
 
 TEST_CASE("gated products in PTX agree with the evaluator") {
     if (emit::why_not_ptx()) return;
-    for (const char* architecture : {"sm_80", "sm_90a"}) {
+    const std::vector<const char*> architectures = {"sm_80", "sm_90a"};
+    for (const char* architecture : turns_of(architectures, 2)) {
         check_gated(architecture, sample_gated_products(), odd_sizes(), 3e-6);
         check_gated(architecture, sample_gated_bfloat16_products(), odd_sizes(), 1e-5);
         check_gated(architecture, sample_gated_float16_products(), odd_sizes(), 1e-5);

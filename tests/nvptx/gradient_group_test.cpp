@@ -13,6 +13,7 @@
 #include "tests/nvptx/group_variants.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
+#include "tests/random_seed.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -73,7 +74,7 @@ TEST_CASE("gradients of attention by groups of warps agree with the evaluator") 
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
         for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches)
             CHECK(launch.maps.size() == 4);
-        for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+        for (const std::size_t i : turns_of(std::size(kSizes), 2, number)) {
             const DimValues dims =
                 attention_sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second);
             const Kernel& kernel = emitted.kernels[number];

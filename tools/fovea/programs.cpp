@@ -14,6 +14,7 @@
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
 #include "codegen/optimize/select_mode.h"
+#include "codegen/plan/share_prepared.h"
 #include "codegen/plan/share_statistics.h"
 #include "codegen/plan/write_in_place.h"
 #include "tools/fovea/files/checkpoint.h"
@@ -200,6 +201,7 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
         plan::share_statistics(compiled.plan);
         for (plan::Program& program : compiled.plan.programs)
             plan::write_in_place(program, compiled.plan.kernels);
+        plan::share_prepared(compiled.plan);
         for (std::size_t i = 0; i < compiled.programs.size(); ++i)
             compiled.programs[i].plan = compiled.plan.programs[i];
     }

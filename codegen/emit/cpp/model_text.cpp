@@ -8,6 +8,7 @@
 #include "codegen/emit/cpp/program_text.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/skeletons.h"
+#include "codegen/plan/share_prepared.h"
 
 namespace fovea::emit {
 
@@ -20,7 +21,8 @@ constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal"
 std::vector<std::string> parameter_rows(const Model& model) {
     std::vector<std::string> rows;
     for (const plan::Tensor& tensor : model.parameters)
-        rows.push_back((tensor.frozen ? "frozen " : "") + tensor_fields(tensor) +
+        rows.push_back(std::string(tensor.frozen ? "frozen " : "") +
+                       (tensor.copied ? "copied " : "") + tensor_fields(tensor) +
                        kInitials[int(tensor.initial)] + " " + std::to_string(tensor.fan_in) + " " +
                        std::to_string(tensor.zero_row) + " " + tensor.name);
     return rows;
@@ -58,7 +60,8 @@ std::vector<std::string> needed_parts(const Model& model, Writer& writer) {
         {has_open_sizes(model) ? "&kOpenSizes" : null, null},
         {plan::has_stored_weights(model) ? "&kStoredWeights" : null, null},
         {write_texts("config_fields", model.config_fields, writer), none},
-        {has_config(model) ? "&kVerifiedConfigs" : null, null}};
+        {has_config(model) ? "&kVerifiedConfigs" : null, null},
+        {plan::has_shared(model) ? "&kSharedBuffers" : null, null}};
     std::vector<std::string> parts, lacking;
     for (const auto& [field, unset] : fields) {
         lacking.push_back(field);

@@ -82,10 +82,23 @@ class ProgramText {
             const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
             if (i > 0 && steps[i].phase != steps[i - 1].phase) body.line("team.wait();");
             if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
-            body.line(kernel.name + "(" + arguments(kernel, steps[i]) + ");");
+            const int shared = shared_of(steps[i]);
+            const std::string missing =
+                shared < 0 ? "" : "if (!stands(call, " + std::to_string(shared) + ")) ";
+            body.line(missing + kernel.name + "(" + arguments(kernel, steps[i]) + ");");
             if (observed) body.line("observe(call, " + std::to_string(i) + ");");
         }
         return body;
+    }
+
+    /// The tensor that a step prepares for all programs and instances, or -1.
+    int shared_of(const Step& step) const {
+        const auto shared = std::ranges::find_if(step.arguments, [&](int tensor) {
+            return program_.tensors[std::size_t(tensor)].shared >= 0;
+        });
+        const kernel::Kernel& kernel = model_.kernels[std::size_t(step.kernel)];
+        if (shared == step.arguments.end()) return -1;
+        return kernel.buffers[std::size_t(shared - step.arguments.begin())].written ? *shared : -1;
     }
 
     /// Dims, tensors and the key of dropout, as far as `text` mentions them.
@@ -238,8 +251,9 @@ class ProgramText {
                 std::to_string(tensor.first) + " " + std::to_string(tensor.last) + " ";
             if (tensor.over >= 0)
                 phases += "over " + std::to_string(number_of_buffer(tensor.over)) + " ";
-            rows.push_back((tensor.role == Role::prepared ? "prepared " : phases) +
-                           tensor_fields(tensor) + tensor.name);
+            if (tensor.shared >= 0) phases = "shared " + std::to_string(tensor.shared) + " ";
+            else if (tensor.role == Role::prepared) phases = "prepared ";
+            rows.push_back(phases + tensor_fields(tensor) + tensor.name);
         }
         return write_texts(program + "_buffers", rows, writer_);
     }

@@ -1,0 +1,137 @@
+// Two tensors hold the same where one kernel makes them of the same parameters.
+#include "codegen/plan/share_prepared.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace fovea::plan {
+
+namespace {
+
+constexpr std::int64_t kLeastBytes = 65536;  // of what is worth a lock
+
+using Symbols = std::set<Symbol>;
+
+template <class Visit>
+void for_symbols(const Dim& dim, const Visit& visit) {
+    for (const DimTerm& term : dim.terms())
+        for (const Symbol symbol : term.symbols)
+            if (term.factor && symbol) visit(symbol);
+}
+
+Symbols symbols_of(const std::vector<Tensor>& parameters) {
+    Symbols symbols;
+    for (const Tensor& parameter : parameters)
+        for (const Dim& dim : parameter.shape)
+            for_symbols(dim, [&](Symbol symbol) { symbols.insert(symbol); });
+    return symbols;
+}
+
+/// Whether parameters stand between the runs of a program: it gives no gradients.
+bool shares(const Program& program) {
+    const bool has_output = std::ranges::any_of(
+        program.tensors, [](const Tensor& tensor) { return tensor.role == Role::output; });
+    return program.shards.count <= 1 && !(has_output && program.needs.empty());
+}
+
+class Sharing {
+  public:
+    explicit Sharing(const Model& model) : model_(model), symbols_(symbols_of(model.parameters)) {}
+
+    void number(Program& program) {
+        for (const Step& step : program.prepare)
+            if (const int written = only_written(program, step); written >= 0)
+                program.tensors[std::size_t(written)].shared = number_of(step, written);
+    }
+
+  private:
+    /// What a kernel makes of which parameters; the place of what it writes is -1.
+    using Made = std::pair<int, std::vector<int>>;
+
+    /// The tensor that the step makes of parameters alone, and no other step; else -1.
+    int only_written(const Program& program, const Step& step) const {
+        const kernel::Kernel& kernel = model_.kernels[std::size_t(step.kernel)];
+        if (!is_fixed(kernel)) return -1;
+        int written = -1;
+        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+            const int argument = step.arguments[i];
+            const bool is_parameter = argument < int(model_.parameters.size());
+            if (is_parameter && !kernel.buffers[i].written) continue;
+            if (written >= 0 || !kernel.buffers[i].written) return -1;
+            written = argument;
+        }
+        if (written < 0 || !is_large(program.tensors[std::size_t(written)])) return -1;
+        const auto writers = std::ranges::count_if(program.prepare, [&](const Step& other) {
+            return std::ranges::find(other.arguments, written) != other.arguments.end();
+        });
+        return writers == 1 ? written : -1;
+    }
+
+    bool is_fixed(const kernel::Kernel& kernel) const {
+        return std::ranges::all_of(kernel.axes, [&](const kernel::Axis& axis) {
+            bool fixed = true;
+            for_symbols(axis.extent, [&](Symbol symbol) { fixed &= symbols_.contains(symbol); });
+            return fixed;
+        });
+    }
+
+    /// Tensors of sizes that only a file of weights has count as large.
+    static bool is_large(const Tensor& tensor) {
+        std::int64_t bytes = size_of(tensor.dtype);
+        for (const Dim& dim : tensor.shape) {
+            if (!dim.is_static()) return true;
+            bytes *= dim.value();
+        }
+        return bytes >= kLeastBytes;
+    }
+
+    int number_of(const Step& step, int written) {
+        Made made{step.kernel, step.arguments};
+        std::ranges::replace(made.second, written, -1);
+        return numbers_.emplace(std::move(made), int(numbers_.size())).first->second;
+    }
+
+    const Model& model_;
+    Symbols symbols_;
+    std::map<Made, int> numbers_;
+};
+
+/// The parameters that a program reads by steps that make no shared tensors.
+void mark_read(const Program& program, std::vector<bool>& read) {
+    const auto makes_shared = [&](const Step& step) {
+        return std::ranges::any_of(step.arguments, [&](int argument) {
+            return program.tensors[std::size_t(argument)].shared >= 0;
+        });
+    };
+    const auto mark = [&](const Step& step) {
+        for (const int argument : step.arguments)
+            if (argument < int(read.size())) read[std::size_t(argument)] = true;
+    };
+    for (const Step& step : program.prepare)
+        if (!makes_shared(step)) mark(step);
+    for (const Step& step : program.steps) mark(step);
+}
+
+}  // namespace
+
+void share_prepared(Model& model) {
+    Sharing sharing(model);
+    std::vector<bool> read(model.parameters.size(), false);
+    for (Program& program : model.programs) {
+        if (!shares(program)) continue;
+        sharing.number(program);
+        mark_read(program, read);
+    }
+    for (std::size_t i = 0; i < read.size(); ++i) model.parameters[i].copied = !read[i];
+}
+
+bool has_shared(const Model& model) {
+    return std::ranges::any_of(model.programs, [](const Program& program) {
+        return std::ranges::any_of(program.tensors,
+                                   [](const Tensor& tensor) { return tensor.shared >= 0; });
+    });
+}
+
+}  // namespace fovea::plan

@@ -1,0 +1,18 @@
+// What programs prepare of parameters alone, such as weights in the order that kernels read them,
+// stands in memory once.
+#pragma once
+
+#include "codegen/plan/plan.h"
+
+namespace fovea::plan {
+
+/// Numbers the large tensors that programs without gradients prepare and that depend on nothing but
+/// parameters and their dims: those with the same number hold the same, in whichever program.
+/// Programs with gradients keep their own, since parameters move from call to call there. Says of
+/// each parameter whether the others read nothing else of it.
+void share_prepared(Model& model);
+
+/// Whether any tensor has such a number.
+bool has_shared(const Model& model);
+
+}  // namespace fovea::plan

@@ -1,0 +1,102 @@
+// What instances over the same parameters prepare for each other.
+#include "runtime/shared_buffers.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "runtime/instance.h"
+#include "tests/runtime/shared_model.h"
+
+using namespace fovea::runtime;
+using fovea::test::fill_count;
+using fovea::test::kSharedWidth;
+using fovea::test::shared_model;
+
+namespace {
+
+void set(Parameters& parameters, std::size_t i, float value) {
+    std::ranges::fill(parameters.values(i), value);
+    parameters.mark_changed();
+}
+
+float run(Instance& instance) {
+    instance.bind({{"batch", 2}});
+    instance.run();
+    return instance.output_values("y")[1];
+}
+
+}  // namespace
+
+TEST_CASE("a shared buffer is filled once for all instances, and anew where parameters change") {
+    Parameters parameters(shared_model(), {});
+    set(parameters, 0, 1);
+    set(parameters, 1, 1);
+    Instance first(shared_model(), "first", parameters);
+    Instance second(shared_model(), "second", parameters);
+    Instance third(shared_model(), "third", parameters);
+    const int before = fill_count();
+    CHECK(run(first) == 2 * kSharedWidth);
+    CHECK(run(second) == 2 * kSharedWidth);
+    CHECK(run(first) == 2 * kSharedWidth);
+    CHECK(fill_count() == before + 1);
+    CHECK(run(third) == 3 * kSharedWidth);
+    CHECK(fill_count() == before + 2);
+    CHECK(first.tensor(3) == second.tensor(3));
+    CHECK(first.tensor(3) != third.tensor(3));
+    CHECK(first.prepared_bytes() == 0);
+
+    set(parameters, 0, 2);
+    CHECK(run(second) == 4 * kSharedWidth);
+    CHECK(run(first) == 4 * kSharedWidth);
+    CHECK(fill_count() == before + 3);
+    second.bind({{"batch", 3}});
+    CHECK(run(second) == 4 * kSharedWidth);
+    CHECK(fill_count() == before + 3);
+}
+
+TEST_CASE("an instance of another model over the same parameters has buffers of its own") {
+    const Model other = shared_model();
+    Parameters parameters(shared_model(), {});
+    set(parameters, 0, 1);
+    Instance own(shared_model(), "first", parameters), alien(other, "first", parameters);
+    const int before = fill_count();
+    CHECK(run(own) == 2 * kSharedWidth);
+    CHECK(run(alien) == 2 * kSharedWidth);
+    CHECK(fill_count() == before + 2);
+    CHECK(own.tensor(3) != alien.tensor(3));
+    CHECK(alien.prepared_bytes() == 4 * kSharedWidth);
+}
+
+TEST_CASE("of runs on several threads one fills, and the others wait for it") {
+    for (int round = 0; round < 20; ++round) {
+        Parameters parameters(shared_model(), {});
+        set(parameters, 0, 1);
+        const int before = fill_count();
+        std::vector<float> sums(8);
+        std::vector<std::thread> threads;
+        for (float& sum : sums)
+            threads.emplace_back([&] {
+                Instance instance(shared_model(), "first", parameters);
+                sum = run(instance);
+            });
+        for (std::thread& thread : threads) thread.join();
+        CHECK(fill_count() == before + 1);
+        CHECK(std::ranges::count(sums, 2 * kSharedWidth) == 8);
+    }
+}
+
+TEST_CASE("whoever watches is called around runs that fill a buffer alone") {
+    Parameters parameters(shared_model(), {});
+    set(parameters, 0, 1);
+    Instance first(shared_model(), "first", parameters);
+    std::vector<int> calls;
+    kSharedBuffers.watch(*parameters.shared_buffers(), {[&] { calls.push_back(fill_count()); },
+                                                        [&] { calls.push_back(fill_count()); }});
+    const int before = fill_count();
+    run(first);
+    run(first);
+    CHECK(calls == std::vector{before, before + 1});
+}

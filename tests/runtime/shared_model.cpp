@@ -1,0 +1,59 @@
+#include "tests/runtime/shared_model.h"
+
+#include <atomic>
+
+#include "runtime/shared_buffers.h"
+
+namespace fovea::test {
+namespace {
+
+using namespace fovea::runtime;
+
+constexpr std::int64_t kWidth = kSharedWidth;
+std::atomic<int> g_fills = 0;
+
+// Tensors: 0 weight, 1 bias, 2 y, 3 the buffer.
+void run(const Call& call, int parameter, float factor) {
+    const auto* const from = static_cast<const float*>(call.tensors[parameter]);
+    auto* const prepared = static_cast<float*>(call.tensors[3]);
+    if (call.prepare && !(call.stands && call.stands[3])) {
+        ++g_fills;
+        for (std::int64_t i = 0; i < kWidth; ++i) prepared[i] = factor * from[i];
+    }
+    float sum = 0;
+    for (std::int64_t i = 0; i < kWidth; ++i) sum += prepared[i];
+    for (std::int64_t b = 0; b < call.dims[0]; ++b) static_cast<float*>(call.tensors[2])[b] = sum;
+}
+
+Program program(const char* name, int shared, ProgramCode code) {
+    Program result;
+    result.name = name;
+    result.outputs = {{.name = "y", .shape = {Extent::dim(0)}}};
+    result.buffers = {{.name = "prepared", .shape = {kWidth}, .prepared = true, .shared = shared}};
+    result.run = code;
+    return result;
+}
+
+Model build() {
+    const ProgramCode double_weight = [](const Call& call) { run(call, 0, 2); };
+    Model model;
+    model.name = "shared";
+    model.dims = {"batch"};
+    model.parameters = {{.name = "weight", .shape = {kWidth}, .copied = true},
+                        {.name = "bias", .shape = {kWidth}, .copied = true}};
+    model.programs = {program("first", 0, double_weight), program("second", 0, double_weight),
+                      program("third", 1, [](const Call& call) { run(call, 1, 3); })};
+    model.shared_buffers = &kSharedBuffers;
+    return model;
+}
+
+}  // namespace
+
+const Model& shared_model() {
+    static const Model model = build();
+    return model;
+}
+
+int fill_count() { return g_fills; }
+
+}  // namespace fovea::test

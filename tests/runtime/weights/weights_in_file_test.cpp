@@ -1,0 +1,98 @@
+// Weights of commands that read them stay in their file, or are let go.
+#include "runtime/weights/weights_in_file.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/error.h"
+#include "runtime/files/read_weights.h"
+#include "runtime/instance.h"
+#include "tests/runtime/shared_model.h"
+#include "tests/runtime/temporary_folder.h"
+
+using namespace fovea::runtime;
+using fovea::test::kSharedWidth;
+using fovea::test::shared_model;
+using fovea::test::TemporaryFolder;
+
+namespace {
+
+/// Files of weight and bias, all of one value: 0.5 and 2, in float32 or bfloat16.
+std::string write_weights(const TemporaryFolder& folder, bool halves) {
+    const std::string path = folder.file("weights.safetensors");
+    std::vector<float> floats[] = {std::vector<float>(kSharedWidth, 0.5F),
+                                   std::vector<float>(kSharedWidth, 2.F)};
+    std::vector<std::uint16_t> bits[] = {std::vector<std::uint16_t>(kSharedWidth, 0x3f00),
+                                         std::vector<std::uint16_t>(kSharedWidth, 0x4000)};
+    std::vector<TensorView> tensors;
+    for (const int i : {0, 1}) {
+        const Bytes bytes =
+            halves ? std::as_bytes(std::span(bits[i])) : std::as_bytes(std::span(floats[i]));
+        tensors.push_back({i ? "bias" : "weight", halves ? "BF16" : "F32", {kSharedWidth}, bytes});
+    }
+    write_safetensors(path, std::move(tensors));
+    return path;
+}
+
+float run(Instance& instance) {
+    instance.bind({{"batch", 1}});
+    instance.run();
+    return instance.output_values("y")[0];
+}
+
+bool is_in(const SafetensorsFile& file, const char* name, const void* address) {
+    return file.find(name)->bytes.data() == address;
+}
+
+}  // namespace
+
+TEST_CASE("programs read weights of a file as they lie there, or as they were before") {
+    for (const bool halves : {false, true}) {
+        CAPTURE(halves);
+        const TemporaryFolder folder;
+        const SafetensorsFile file = read_weights(write_weights(folder, halves));
+        Parameters parameters(shared_model(), {});
+        WeightsInFile in_file(parameters, file);
+        in_file.load();
+        CHECK(is_in(file, "weight", parameters.address(0)) == !halves);
+        CHECK(is_in(file, "bias", parameters.address(1)) == !halves);
+        Instance first(shared_model(), "first", parameters);
+        Instance third(shared_model(), "third", parameters);
+        CHECK(run(first) == kSharedWidth);
+        CHECK(parameters.values(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
+        CHECK(run(first) == kSharedWidth);
+        // What the first one let go is there for those that prepare more.
+        CHECK(run(third) == 6 * kSharedWidth);
+        parameters.mark_changed();
+        CHECK(run(first) == kSharedWidth);
+        CHECK(run(third) == 6 * kSharedWidth);
+    }
+}
+
+TEST_CASE("parameters that lie in a file are no flat array") {
+    const TemporaryFolder folder;
+    const SafetensorsFile file = read_weights(write_weights(folder, false));
+    Parameters parameters(shared_model(), {});
+    WeightsInFile(parameters, file).load();
+    CHECK_THROWS_AS(parameters.flat(), InternalError);
+    CHECK(parameters.values(1)[7] == 2);
+}
+
+TEST_CASE("weights that a device takes, or that came through a pipe, are copies") {
+    const TemporaryFolder folder;
+    const std::string path = write_weights(folder, false);
+    Model on_device = shared_model();
+    for (Program& program : on_device.programs)
+        program.executor = []() -> std::unique_ptr<Executor> { return nullptr; };
+    const SafetensorsFile mapped = read_weights(path), copied = read_safetensors(path);
+    CHECK(mapped.is_mapped());
+    CHECK(!copied.is_mapped());
+    Parameters device(on_device, {}), piped(shared_model(), {});
+    WeightsInFile(device, mapped).load();
+    CHECK(device.flat()[0] == 0.5F);
+    WeightsInFile(piped, copied).load();
+    CHECK(piped.flat()[0] == 0.5F);
+}
