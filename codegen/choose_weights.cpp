@@ -57,7 +57,8 @@ void store_weights(std::vector<ProgramRequest>& requests) {
         if (!storage) continue;
         if (request.gradients != Gradients::none)
             throw UserError("weights of " + text_of(storage) + " are for inference: program " +
-                            request.name + " has gradients");
+                            request.name +
+                            " has gradients; leave out the setting `weights` for it");
         for (int id = 1; id < int(request.graph.nodes.size()); ++id) {
             const Node& node = request.graph[id];
             if (node.op != Op::parameter) continue;

@@ -32,6 +32,9 @@ int translator_program(int argc, char** argv, const char* name, ModelFunction mo
                        const char* written_by = "fovea",
                        const char* compiled_by = FOVEA_COMPILER_NAME);
 
+/// `model`, of weights of 8 or 4 bits, whose program makes such of floats: the command `quantize`.
+const Model& with_quantize(const Model& model);
+
 /// `model`, which can also run `on_cuda`.
 const Model& with_cuda(const Model& model, Model (*on_cuda)(const Model&));
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,9 @@ struct Model {
     const StoredWeights* stored_weights = nullptr;
     const SharedBuffers* shared_buffers = nullptr;
     const VerifiedConfigs* verified_configs = nullptr;
+    /// Where set: the command `quantize` of its program (language/quantize_command.h).
+    int (*quantize)(const std::string& program, const Model& model,
+                    std::span<const char* const> arguments) = nullptr;
     /// `hidden_act silu swish`: a field of a checkpoint's `config.json` that is no setting, and the
     /// values that the model is right for, as it is where the field is missing.
     std::vector<std::string> config_fields = {};

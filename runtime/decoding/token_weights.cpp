@@ -63,10 +63,13 @@ void TokenWeights::keep_likeliest(std::size_t count) {
     for (const std::uint16_t number : classes_) ++sizes[number];
     std::size_t kept = 0, last = 0;
     while (kept + sizes[last] < count) kept += sizes[last++];
-    const std::vector<std::int32_t> tokens = tokens_of(last);
+    std::vector<std::int32_t> tokens = tokens_of(last);
+    const std::size_t more = std::min(count - kept, tokens.size());
+    std::nth_element(tokens.begin(), tokens.begin() + std::ptrdiff_t(more), tokens.end(),
+                     [this](std::int32_t a, std::int32_t b) { return is_before(a, b); });
     for (std::size_t i = 0; i < weights_.size(); ++i)
         if (classes_[i] > last) weights_[i] = 0;
-    for (std::size_t i = count - kept; i < tokens.size(); ++i)
+    for (std::size_t i = more; i < tokens.size(); ++i)
         weights_[static_cast<std::size_t>(tokens[i])] = 0;
     add_classes();
 }
@@ -76,10 +79,20 @@ std::vector<std::int32_t> TokenWeights::tokens_of(std::size_t number) const {
     for (std::size_t i = 0; i < classes_.size(); ++i)
         if (classes_[i] == number && weights_[i] > 0)
             tokens.push_back(static_cast<std::int32_t>(i));
-    std::stable_sort(tokens.begin(), tokens.end(), [&](std::int32_t a, std::int32_t b) {
-        return logits_[static_cast<std::size_t>(a)] > logits_[static_cast<std::size_t>(b)];
-    });
     return tokens;
+}
+
+/// Likelier, or as likely and of a lower number.
+bool TokenWeights::is_before(std::int32_t a, std::int32_t b) const {
+    const float x = logits_[static_cast<std::size_t>(a)], y = logits_[static_cast<std::size_t>(b)];
+    return x != y ? x > y : a < b;
+}
+
+double TokenWeights::weight_of(std::span<const std::int32_t> tokens) const {
+    double sum = 0;
+    for (const std::int32_t token : tokens)
+        sum += static_cast<double>(weights_[static_cast<std::size_t>(token)]);
+    return sum;
 }
 
 template <class Ends>
@@ -92,7 +105,20 @@ TokenWeights::Place TokenWeights::walk(Ends ends) const {
     }
     const bool is_inside = number < kClasses;
     Place place{0, is_inside ? sum : sum - sums_[last]};
-    for (const std::int32_t token : tokens_of(is_inside ? number : last)) {
+    constexpr std::size_t kFew = 32;
+    std::vector<std::int32_t> tokens = tokens_of(is_inside ? number : last);
+    const auto before = [this](std::int32_t a, std::int32_t b) { return is_before(a, b); };
+    std::span<std::int32_t> some = tokens;
+    while (some.size() > kFew) {
+        const std::size_t half = some.size() / 2;
+        std::nth_element(some.begin(), some.begin() + std::ptrdiff_t(half), some.end(), before);
+        const double likelier = weight_of(some.first(half));
+        const bool is_there = ends(place.sum + likelier);
+        if (!is_there) place.sum += likelier;
+        some = is_there ? some.first(half) : some.subspan(half);
+    }
+    std::sort(some.begin(), some.end(), before);
+    for (const std::int32_t token : some) {
         place.token = token;
         place.sum += static_cast<double>(weights_[static_cast<std::size_t>(token)]);
         if (ends(place.sum)) break;

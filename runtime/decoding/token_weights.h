@@ -13,7 +13,8 @@
 namespace fovea::runtime {
 
 /// The probabilities of tokens at a temperature, as weights that are not divided by their sum. They
-/// are counted in classes, from the likeliest on, and a class is sorted when a sum ends in it.
+/// are counted in classes, from the likeliest on, and a class is halved again and again where a sum
+/// ends in it.
 class TokenWeights {
   public:
     /// `logits`, which must outlive this, are finite; `temperature` is above 0.
@@ -40,6 +41,8 @@ class TokenWeights {
     template <class Ends>
     Place walk(Ends ends) const;
     std::vector<std::int32_t> tokens_of(std::size_t number) const;
+    bool is_before(std::int32_t a, std::int32_t b) const;
+    double weight_of(std::span<const std::int32_t> tokens) const;
     void add_classes();
 
     std::span<const float> logits_;

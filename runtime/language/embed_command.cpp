@@ -155,6 +155,25 @@ std::size_t count_fitting(const Model& model, const std::vector<Tokens>& texts) 
     return static_cast<std::size_t>(first - texts.begin());
 }
 
+/// The vectors of texts behind the first `count` ones. Where one has a token that the model has
+/// not, those of the texts before it, and UserError with its number.
+void take_vectors(TextEncoder& encoder, std::span<const Tokens> texts, Pooling pooling,
+                  std::size_t count, Vectors& vectors) {
+    try {
+        return vectors.take(encoder.encode(texts, pooling));
+    } catch (const UserError&) {
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            try {
+                encoder.verify_tokens(texts[i]);
+            } catch (const UserError& error) {
+                vectors.take(encoder.encode(texts.first(i), pooling));
+                throw UserError("text {}: {}", {count + i + 1, error.what()});
+            }
+        }
+        throw;
+    }
+}
+
 }  // namespace
 
 int embed_command(const std::string& program, const Model& model,
@@ -182,7 +201,7 @@ int embed_command(const std::string& program, const Model& model,
     std::size_t count = 0;
     for (std::vector<Tokens> some = texts.next(); !some.empty(); some = texts.next()) {
         const std::size_t fitting = count_fitting(model, some);
-        vectors.take(encoder.encode(std::span(some).first(fitting), pooling));
+        take_vectors(encoder, std::span(some).first(fitting), pooling, count, vectors);
         count += fitting;
         if (fitting < some.size())
             verify_length(model, "text " + std::to_string(count + 1), std::ssize(some[fitting]));

@@ -185,6 +185,7 @@ class Generator {
         std::vector<Prompt> prompts;
         for (const Tokens& text : texts)
             prompts.push_back(start_ ? Prompt{{*start_}, text} : Prompt{text, {}});
+        if (prompts.size() > 1) verify_tokens(prompts);
         InOrder printing(texts.size() * std::size_t(continuing_.best), print_token);
         continue_texts(decoder_, prompts, continuing_,
                        [&](std::size_t text, std::int32_t token, bool is_last) {
@@ -209,6 +210,16 @@ class Generator {
                     "({}): give --max-tokens {} at most",
                     {text, length, continuing_.most, model_.name, positions->count,
                      positions->setting, most});
+        }
+    }
+    /// Before the output of any: a token of a later one is no reason to leave others unfinished.
+    void verify_tokens(const std::vector<Prompt>& prompts) {
+        for (std::size_t i = 0; i < prompts.size(); ++i) {
+            try {
+                decoder_.verify_tokens(prompts[i].source, prompts[i].tokens);
+            } catch (const UserError& error) {
+                throw UserError("prompt {} of {}: {}", {i + 1, prompts.size(), error.what()});
+            }
         }
     }
     void check_stops() const {

@@ -6,7 +6,6 @@
 #include "adapter.h"
 #include "generate_command.h"
 #include "merge_command.h"
-#include "quantize_command.h"
 #include "score_command.h"
 #include "token_decoder.h"
 #include "training/train_text_command.h"
@@ -19,17 +18,15 @@ int language_program(int argc, char** argv, const char* name, ModelFunction mode
         {"train", "train it on texts, and write the weights", train_text_command},
         {"generate", "go on with a text, token by token", generate_command},
         {"score", "say how likely a text is", score_command},
-        {"quantize", "make weights of 8 or 4 bits", quantize_command},
         {"merge", "take the pairs of an adapter into the weights", merge_command}};
     static constexpr RunnerCommand kAnswerCommands[] = {
-        {"generate", "answer a text, token by token", generate_command},
-        {"quantize", "make weights of 8 or 4 bits", quantize_command}};
+        {"generate", "answer a text, token by token", generate_command}};
     return report_errors(argc > 0 ? argv[0] : name, [&] {
         if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
         if (TokenDecoder::has_source(model()))
             return runner_main(argc, argv, model(), kAnswerCommands);
         const std::span<const RunnerCommand> all = kTextCommands;
-        return runner_main(argc, argv, model(), has_pairs(model()) ? all : all.first(4));
+        return runner_main(argc, argv, model(), has_pairs(model()) ? all : all.first(3));
     });
 }
 

@@ -14,6 +14,7 @@
 #include "../memory/shape.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
+#include "../runner/threads_option.h"
 #include "../trainer/output_paths.h"
 #include "../trainer/weights_header.h"
 #include "../weights/storage_name.h"
@@ -26,8 +27,8 @@ namespace {
 
 Options quantize_options(const std::string& program) {
     Options options(program + " quantize",
-                    "Writes weights of floats as the whole numbers with scales that this program "
-                    "takes, and prints how far each weight is off.",
+                    "Writes weights of floats as whole numbers with scales, as this program takes "
+                    "them, and prints how far each weight is off.",
                     "");
     options
         .add({.name = "weights",
@@ -41,7 +42,19 @@ Options quantize_options(const std::string& program) {
               .help = "the safetensors to write",
               .required = true,
               .short_name = 'o'})
-        .example("of a checkpoint", "--weights DIR -o small.safetensors");
+        .add({.name = "to",
+              .kind = OptionKind::text,
+              .value_name = "int8|int4",
+              .help = "what numbers, by default this program's; others are for another program"})
+        .add({.name = "group",
+              .kind = OptionKind::positive_whole,
+              .value_name = "N",
+              .help = "how many numbers share a scale, a multiple of 16 up to 4096 (default this "
+                      "program's)"})
+        .add(threads_option())
+        .example("of a checkpoint", "--weights DIR -o small.safetensors")
+        .example("of 4 bits, for a program of `--set weights=int4:64`",
+                 "--to int4 --group 64 --weights DIR -o small.safetensors");
     return options;
 }
 
@@ -113,22 +126,30 @@ Metadata metadata_of_quantized(const Model& model, const SafetensorsFile& weight
 
 }  // namespace
 
-int quantize_command(const std::string& program, const Model& model,
-                     std::span<const char* const> arguments) {
-    Options options = quantize_options(program);
-    if (options.parse(arguments)) {
-        std::fputs(options.help().c_str(), stdout);
-        return 0;
-    }
-    const WeightStorage storage = storage_of(model);
-    if (!storage)
+WeightStorage chosen_storage(const std::string& type, std::int64_t group) {
+    WeightStorage storage;
+    for (const int bits : {8, 4})
+        if (type == type_name({bits, 1})) storage.bits = bits;
+    if (!storage) throw UserError("--to takes int8 or int4, not '{}'", {type});
+    if (group < 16 || group > 4096 || group % 16 != 0)
+        throw UserError("--group takes a multiple of 16 up to 4096, not {}", {group});
+    storage.group = static_cast<int>(group);
+    return storage;
+}
+
+void quantize_weights(const Model& given, WeightStorage storage, const std::string& path,
+                      const std::string& output) {
+    Model model = given;
+    for (TensorSpec& spec : model.parameters)
+        if (spec.storage) spec.storage = storage;
+    if (!storage_of(model))
         throw UserError(
-            "this program of {} takes weights as floats: build one that takes whole numbers, with "
-            "`--set weights=int8`",
+            "{} has no weights that become whole numbers: those are matrices with rows of 16 or "
+            "more that products alone read",
             {model.name});
-    verify_writable(options.text("output"));
-    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
-    verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
+    verify_writable(output);
+    SafetensorsFile weights = read_checkpoint(model, path);
+    verify_distinct({{"--weights", weights.path()}, {"--output", output}});
     if (const WeightStorage there = storage_in(weights))
         throw UserError("'{}' has weights of {} already: give those that they were made of",
                         {weights.path(), long_name(there)});
@@ -139,9 +160,27 @@ int quantize_command(const std::string& program, const Model& model,
     load_parameters(parameters, weights, {}, [&](std::size_t i, const TensorView& tensor) {
         quantizer.take(i, weights, tensor);
     });
-    write_safetensors(options.text("output"), tensors_to_write(parameters).tensors,
-                      metadata_of_quantized(model, weights, options.text("weights")));
+    write_safetensors(output, tensors_to_write(parameters).tensors,
+                      metadata_of_quantized(model, weights, path));
     quantizer.print_sum();
+}
+
+int quantize_command(const std::string& program, const Model& model,
+                     std::span<const char* const> arguments) {
+    const WeightStorage own = storage_of(model);
+    Options options = quantize_options(program);
+    if (options.parse(arguments)) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    use_threads(options);
+    const WeightStorage storage =
+        chosen_storage(options.has("to") ? options.text("to") : type_name(own),
+                       options.has("group") ? options.integer("group") : own.group);
+    quantize_weights(model, storage, options.text("weights"), options.text("output"));
+    if (storage != own)
+        std::printf("for a program that is built with `--set weights=%s`, as this one is not\n",
+                    storage_text(storage).c_str());
     return 0;
 }
 

@@ -110,6 +110,21 @@ void TextEncoder::run(TokenLists texts, Pooling pooling, std::vector<float>& vec
         if (text.empty()) throw UserError("a text without tokens has no vector");
         longest = std::max(longest, static_cast<std::int64_t>(text.size()));
     }
+    fill(texts, longest);
+    instance_.run();
+    const float* tokens = instance_.output<float>(output_);
+    for (const std::vector<std::int32_t>& text : texts) {
+        pool(tokens, static_cast<std::int64_t>(text.size()), width_, pooling, vectors);
+        tokens += longest * width_;
+    }
+}
+
+void TextEncoder::verify_tokens(const std::vector<std::int32_t>& text) {
+    fill({&text, 1}, std::ssize(text));
+    instance_.check_inputs();
+}
+
+void TextEncoder::fill(TokenLists texts, std::int64_t longest) {
     const auto count = static_cast<std::int64_t>(texts.size());
     instance_.bind({{batch_, count}, {length_, longest}});
     fill_rows(instance_.input<std::int32_t>(kIds), texts, longest);
@@ -118,12 +133,6 @@ void TextEncoder::run(TokenLists texts, Pooling pooling, std::vector<float>& vec
     if (instance_.has_input(kLengths))
         std::ranges::transform(texts, instance_.input<std::int32_t>(kLengths),
                                [](const auto& text) { return std::int32_t(text.size()); });
-    instance_.run();
-    const float* tokens = instance_.output<float>(output_);
-    for (const std::vector<std::int32_t>& text : texts) {
-        pool(tokens, static_cast<std::int64_t>(text.size()), width_, pooling, vectors);
-        tokens += longest * width_;
-    }
 }
 
 }  // namespace fovea::runtime

@@ -26,9 +26,12 @@ class TextEncoder {
     /// [texts, width]: a vector for each text, of one token at least. Texts are read at once when
     /// the model has lengths, else each by itself; its vector does not depend on the others.
     std::vector<float> encode(std::span<const std::vector<std::int32_t>> texts, Pooling pooling);
+    /// UserError where a text, of one token at least, has a token that the model has not.
+    void verify_tokens(const std::vector<std::int32_t>& text);
     std::int64_t width() const { return width_; }
 
   private:
+    void fill(std::span<const std::vector<std::int32_t>> texts, std::int64_t longest);
     void run(std::span<const std::vector<std::int32_t>> texts, Pooling pooling,
              std::vector<float>& vectors);
 

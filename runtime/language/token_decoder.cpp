@@ -87,6 +87,12 @@ DimValues TokenDecoder::sizes_of(std::int64_t prompt, std::int64_t rows) const {
     return dims;
 }
 
+void TokenDecoder::fill_prompt(std::span<const std::int32_t> source,
+                               std::span<const std::int32_t> prompt) {
+    std::ranges::copy(prompt, prefill_.input<std::int32_t>(tokens_));
+    set_source(source);
+}
+
 void TokenDecoder::set_source(std::span<const std::int32_t> source) {
     if (source_sizes_)
         std::copy(source.begin(), source.end(), prefill_.input<std::int32_t>(kSourceIds));
@@ -112,6 +118,15 @@ void TokenDecoder::start(std::int64_t texts, std::int64_t steps, std::int64_t so
     cached_.start(step_, positions_.size());
 }
 
+void TokenDecoder::verify_tokens(std::span<const std::int32_t> source,
+                                 std::span<const std::int32_t> prompt) {
+    steps_ = static_cast<std::int64_t>(prompt.size());
+    source_ = static_cast<std::int64_t>(source.size());
+    prefill_.bind(sizes_of(steps_, 1));
+    fill_prompt(source, prompt);
+    prefill_.check_inputs();
+}
+
 std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std::int32_t> source,
                                           std::span<const std::int32_t> prompt) {
     const auto length = static_cast<std::int64_t>(prompt.size());
@@ -123,8 +138,7 @@ std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std:
     for (const CachedRows::State& state : cached_.states())
         prefill_.place_output(state.name,
                               state.address + static_cast<std::size_t>(row) * state.row_bytes);
-    std::ranges::copy(prompt, prefill_.input<std::int32_t>(tokens_));
-    set_source(source);
+    fill_prompt(source, prompt);
     prefill_.run();
     step_.states_changed();
     positions_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(length);

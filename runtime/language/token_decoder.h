@@ -32,6 +32,10 @@ class TokenDecoder {
     /// Why the rows of a text's beam cannot go on from each other; empty where they can.
     std::string why_not_beams() const;
 
+    /// UserError where a prompt, or what it answers to, has a token that the model has not. Before
+    /// `start`, of which nothing is left.
+    void verify_tokens(std::span<const std::int32_t> source, std::span<const std::int32_t> prompt);
+
     /// Makes room for `texts` of at most `steps` tokens each, none of which has begun: `beam` rows
     /// for each, text by text. A source has `source` tokens, one at least; 0 for models without.
     void start(std::int64_t texts, std::int64_t steps, std::int64_t source = 0,
@@ -57,6 +61,7 @@ class TokenDecoder {
     void check_inputs(const Model& model) const;
     bool has_rows(const Model& model) const;
     DimValues sizes_of(std::int64_t prompt, std::int64_t rows) const;
+    void fill_prompt(std::span<const std::int32_t> source, std::span<const std::int32_t> prompt);
     void set_source(std::span<const std::int32_t> source);
     void place_positions();
 

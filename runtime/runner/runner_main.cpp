@@ -145,9 +145,11 @@ constexpr RunnerCommand kOwnCommands[] = {
 
 class Commands {
   public:
-    explicit Commands(std::span<const RunnerCommand> more)
+    Commands(const Model& model, std::span<const RunnerCommand> more)
         : all_(std::begin(kOwnCommands), std::end(kOwnCommands)) {
         all_.insert(all_.end(), more.begin(), more.end());
+        if (model.quantize)
+            all_.push_back({"quantize", "make weights of 8 or 4 bits", model.quantize});
     }
 
     int run(const std::string& program, const Model& model, RunnerArguments arguments) const {
@@ -159,6 +161,11 @@ class Commands {
             if (name == command.name) return command.run(program, model, arguments.subspan(1));
         if (name == "--help" || name == "-h" || name == "help")
             return print(usage(program, model)), 0;
+        if (name == "quantize" && !model.stored_weights)
+            throw UserError(
+                "this program of {} takes weights as floats: build one that takes whole numbers, "
+                "with `--set weights=int8`",
+                {model.name});
         std::vector<std::string> names;
         for (const RunnerCommand& command : all_) names.emplace_back(command.name);
         throw UserError("unknown command '{}'{}", {name, suggestion(name, names)});
@@ -200,7 +207,7 @@ int runner_main(int argc, char** argv, const Model& model, std::span<const Runne
     const std::string program = path.substr(path.rfind('/') + 1);
     return report_errors(program.c_str(), [&] {
         const auto count = static_cast<std::size_t>(argc > 1 ? argc - 1 : 0);
-        return Commands(more).run(program, model, RunnerArguments(argv + 1, count));
+        return Commands(model, more).run(program, model, RunnerArguments(argv + 1, count));
     });
 }
 

@@ -1,4 +1,5 @@
-// The main function of a generic built program: run, bench, describe.
+// The main function of a generic built program: run, bench, describe, and of models with weights of
+// 8 or 4 bits quantize.
 #pragma once
 
 #include <span>

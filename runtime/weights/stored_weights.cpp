@@ -1,5 +1,6 @@
 #include "stored_weights.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "../error.h"
@@ -57,6 +58,26 @@ std::vector<std::byte> packed_bytes(const WeightLayout& layout,
     return bytes;
 }
 
+/// UserError for scales of which there are none: sums with them would be of no use.
+void verify_scales(const SafetensorsFile& file, const TensorView& scales,
+                   std::span<const std::uint16_t> bits, std::string_view quantizing) {
+    const auto is_wrong = [](std::uint16_t scale) {
+        return scale > 0x8000U || (scale & 0x7fffU) >= 0x7f80U;
+    };
+    const auto found = std::find_if(bits.begin(), bits.end(), is_wrong);
+    if (found == bits.end()) return;
+    const std::int64_t at = found - bits.begin(), groups = scales.shape[1];
+    const bool is_nan = (*found & 0x7fffU) > 0x7f80U, is_finite = (*found & 0x7fffU) < 0x7f80U;
+    throw UserError(
+        "'{}' in '{}' is {} at [{}, {}], but scales are finite and not negative: make the file "
+        "again of weights of floats, by {}",
+        {scales.name, file.path(),
+         is_nan      ? "not a number"
+         : is_finite ? "negative"
+                     : "infinite",
+         at / groups, at % groups, quantizing});
+}
+
 void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile& file,
                     const TensorView& tensor) {
     const WeightLayout layout = parameters.layout(i);
@@ -69,6 +90,7 @@ void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile
     verify_tensor(file, *scales, {layout.rows, layout.groups()}, "BF16", layout.storage);
     std::vector<std::uint16_t> own(scales->bytes.size() / sizeof(std::uint16_t));
     std::memcpy(own.data(), scales->bytes.data(), scales->bytes.size());
+    verify_scales(file, *scales, own, quantizing(parameters.model()));
     pack_bytes(layout, tensor.bytes, own, parameters.words(i));
 }
 

@@ -28,7 +28,7 @@ struct WeightRows {
 template <class Take>
 void for_weight_lines(const WeightLayout& layout, WeightRows rows, Take take) {
     constexpr std::int64_t kRows = WeightLayout::kRows;
-    const std::int64_t together = layout.steps_together(), group = layout.storage.group;
+    const std::int64_t together = layout.steps_together(), group = layout.group;
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
         const std::int64_t panel = row / kRows * layout.words_of_panel();
         for (std::int64_t first = 0, number = 0; first < layout.depth; first += group, ++number) {
@@ -41,12 +41,13 @@ void for_weight_lines(const WeightLayout& layout, WeightRows rows, Take take) {
     }
 }
 
-/// Calls take(row, group, the place of its scale among halves of words).
+/// Calls take(row, the number of its scale, a place of that among halves of words): each place.
 template <class Take>
 void for_weight_scales(const WeightLayout& layout, WeightRows rows, Take take) {
     for (std::int64_t row = rows.begin; row < rows.end; ++row)
-        for (std::int64_t group = 0; group < layout.groups(); ++group)
-            take(row, group, 2 * layout.word_of_scale(row, group) + group % 2);
+        for (std::int64_t number = 0; number < layout.groups_in_memory(); ++number)
+            take(row, number * layout.group / layout.storage.group,
+                 2 * layout.word_of_scale(row, number) + number % 2);
 }
 
 /// The numbers of a line, one after the other, the first in the lowest bits: bytes, or 4 bits each

@@ -19,6 +19,9 @@ WeightStorage storage_of(const Model& model);
 /// What a file says of its own. UserError where that is nothing that there is.
 WeightStorage storage_in(const SafetensorsFile& file);
 
+/// The command that makes weights as a model takes them: that of its program, or fovea's own.
+std::string quantizing(const Model& model);
+
 /// UserError where a file's weights are not of the storage that a model takes: it says which each
 /// has, and what to do.
 void verify_storage(const Model& model, const SafetensorsFile& file);

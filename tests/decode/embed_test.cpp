@@ -113,7 +113,14 @@ TEST_CASE("a program of an encoder makes vectors of texts, each whatever stands 
     check_near({values.begin() + width, values.begin() + 2 * width}, means[0]);
     check_near({values.begin() + 2 * width, values.end()}, means[1]);
 
-    // Those before a text that is too long have their vectors.
+    // Those before a text that is too long, or has a token that the model has not, have their
+    // vectors.
+    const ProcessResult unknown = embedded({"--ids", "3,17,5", "--ids", "8", "--ids", "4,29"});
+    CHECK(unknown.status == 2);
+    const auto end =
+        unknown.output.find("bert: text 3: input ids[0, 1] is the id 29; ids are from 0 to 28\n");
+    REQUIRE(end != std::string::npos);
+    CHECK(lines_of_numbers(unknown.output.substr(0, end)).size() >= 2);
     std::string longest = "3";
     for (int i = 0; i < 150; ++i) longest += ",3";
     const ProcessResult cut = embedded({"--ids", "3,17,5", "--ids", "8", "--ids", longest});

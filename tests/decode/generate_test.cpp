@@ -145,6 +145,14 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
             CHECK(generated(many).output == one_by_one);
             many.resize(many.size() - 2);
         }
+        // What is wrong with a later prompt is said before anything is printed of the first one.
+        for (const std::string rows : {"1", "8"}) {
+            const ProcessResult wrong =
+                generated({"--ids", "3,17,5", "--ids", "8", "--ids", "4,29", "--batch", rows});
+            CHECK(wrong.status == 2);
+            CHECK(wrong.output ==
+                  "program: prompt 3 of 3: input ids[0, 1] is the id 29; ids are from 0 to 28\n");
+        }
         const auto end = std::ranges::find(tokens, tokens[7]) + 1;
         CHECK(generated({"--ids", "3,17,5", "--stop", std::to_string(tokens[7])}).output ==
               listed({tokens.begin(), end}) + "\n");

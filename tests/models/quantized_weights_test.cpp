@@ -98,8 +98,8 @@ std::vector<float> gated_rows(const runtime::Model& model, std::int64_t batch, s
 }  // namespace
 
 TEST_CASE("products with weights of 8 and 4 bits are those of their values") {
-    const std::vector<const char*> groups = {"int8:16", "int8:32", "int8:48",
-                                             "int4:16", "int4:32", "int4:64"};
+    const std::vector<const char*> groups = {"int8:16", "int8:32", "int8:48", "int8:96",
+                                             "int4:16", "int4:32", "int4:64", "int4:112"};
     for (const char* weights : test::turns_of(groups, 2)) check_products(odd_layers, weights, f32);
     const std::vector<const char*> bits = {"int8", "int4"};
     for (const char* weights : test::turns_of(bits, 2, 0)) {
@@ -148,7 +148,8 @@ TEST_CASE("rows have the same bits with any number of threads and of rows beside
 TEST_CASE("weights of numbers have no gradients, and no kernels for GPUs") {
     const LoadedModel model = with_weights(odd_layers, "int8");
     CHECK_THROWS_WITH_AS(compile(model, {runner_program(model, true, false, true)}),
-                         "weights of int8:32 are for inference: program gradient has gradients",
+                         "weights of int8:32 are for inference: program gradient has gradients; "
+                         "leave out the setting `weights` for it",
                          UserError);
     CHECK_THROWS_WITH_AS(
         compile(model, {runner_program(model, false, false, true)}, Kernels::of_gpu),

@@ -16,19 +16,18 @@ using namespace fovea;
 namespace {
 
 /// Two layers of a width that is worth sharing, and a small one; of many rows, or of one.
-Graph layers(Dim rows, Dim width) {
+Graph layers(Dim rows) {
     Graph graph;
     Scope s{&graph};
-    const Tensor x = s.input("x", {rows, Dim("width", width)});
+    const Tensor x = s.input("x", {rows, 256});
     const Tensor hidden = relu(linear(s / "first", x, 256));
     const Tensor more = relu(linear(s / "second", hidden, 256));
     s.output("y", linear(s / "small", more, 8));
     return graph;
 }
 
-ProgramRequest request(const char* name, Dim rows, Dim width,
-                       Gradients gradients = Gradients::none) {
-    return {.name = name, .graph = layers(rows, width), .gradients = gradients};
+ProgramRequest request(const char* name, Dim rows, Gradients gradients = Gradients::none) {
+    return {.name = name, .graph = layers(rows), .gradients = gradients};
 }
 
 plan::Model shared_model(std::vector<ProgramRequest> requests) {
@@ -48,7 +47,7 @@ std::map<std::string, int> numbers(const plan::Program& program) {
 }  // namespace
 
 TEST_CASE("programs over the same parameters share what they prepare of them") {
-    const plan::Model model = shared_model({request("many", "rows", 256), request("one", 1, 256)});
+    const plan::Model model = shared_model({request("many", "rows"), request("one", 1)});
     const auto many = numbers(model.programs[0]), one = numbers(model.programs[1]);
     REQUIRE(many.size() == 2);
     CHECK(many == one);
@@ -60,11 +59,11 @@ TEST_CASE("programs over the same parameters share what they prepare of them") {
 
 TEST_CASE("small tensors, and those of programs with gradients, are their own") {
     const plan::Model model =
-        shared_model({request("gradient", "rows", 256, Gradients::of_parameters_and_inputs)});
+        shared_model({request("gradient", "rows", Gradients::of_parameters_and_inputs)});
     CHECK(!plan::has_shared(model));
     const plan::Model beside =
-        shared_model({request("gradient", "rows", 256, Gradients::of_parameters_and_inputs),
-                      request("forward", "rows", 256)});
+        shared_model({request("gradient", "rows", Gradients::of_parameters_and_inputs),
+                      request("forward", "rows")});
     CHECK(numbers(beside.programs[0]).empty());
     CHECK(numbers(beside.programs[1]).size() == 2);
     for (const auto& [name, number] : numbers(beside.programs[1]))

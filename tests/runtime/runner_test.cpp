@@ -259,6 +259,7 @@ TEST_CASE("runner: exit statuses") {
     CHECK(read_safetensors(out).find("y"));
     CHECK(status_of({}) == 2);
     CHECK(status_of({"rum"}) == 2);
+    CHECK(status_of({"quantize", "--weights", w}) == 2);
     CHECK(status_of({"run", "--inputs", in}) == 2);
     CHECK(status_of({"run", "--inputs", in, "--outputs", out}) == 2);
     CHECK(status_of({"run", "--inputs", "none", "--outputs", out}) == 2);

@@ -206,6 +206,12 @@ constexpr void halves(Scope s) {
     CHECK(rows[0]["max_error"]["values"] < 0.66);
     const Json inside = compare({"add_norm", "--set", "dtype=bf16", "--size", "batch=5"}, folder);
     CHECK(inside[0]["on"]["kernels"] < inside[0]["off"]["kernels"]);
+    // Those of weights of 8 bits, too, which have no gradients.
+    const Json stored = compare({"position_wise_ffn", "--set", "input=40", "--set", "ffn=48",
+                                 "--set", "weights=int8", "--size", "batch=5"},
+                                folder);
+    CHECK(stored[0]["max_error"]["values"] < 1e-4);
+    CHECK(stored[0]["max_error"]["gradients"] == 0);
 }
 
 TEST_CASE("compare says what it does not take") {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "runtime/safetensors.h"
 #include "tests/examples.h"
 #include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
@@ -44,6 +45,25 @@ ProcessResult run_shell(const fs::path& folder, const fs::path& programs,
          "cd '" + folder.string() + "' && PATH='" + programs.string() + "':$PATH && " + command});
 }
 
+/// Of my_model.cpp.
+void write_weights(const fs::path& file) {
+    const std::vector<float> values(40 * 32, 0.5F);
+    std::vector<fovea::runtime::TensorView> tensors;
+    const auto add = [&](const char* name, const std::vector<std::int64_t>& shape) {
+        std::size_t count = 1;
+        for (const std::int64_t size : shape) count *= std::size_t(size);
+        tensors.push_back(fovea::runtime::f32_tensor(name, shape, std::span(values).first(count)));
+    };
+    add("embedding.weight", {40, 32});
+    add("norm.weight", {32});
+    add("norm.bias", {32});
+    add("dense.weight", {32, 32});
+    add("dense.bias", {32});
+    add("out.weight", {5, 32});
+    add("out.bias", {5});
+    fovea::runtime::write_safetensors(file.string(), tensors);
+}
+
 /// The files that the examples read.
 void write_inputs(const fs::path& folder) {
     const fs::path source = FOVEA_SOURCE_DIR;
@@ -52,6 +72,7 @@ void write_inputs(const fs::path& folder) {
     fs::copy_file(source / "tests/parity/masked_softmax-0/inputs.safetensors",
                   folder / "inputs.safetensors");
     fs::copy_file(source / "tests/golden/tokens/gpt2.json", folder / "tokenizer.json");
+    write_weights(folder / "weights.safetensors");
 }
 
 /// What bash or zsh would offer behind `line`.

@@ -125,6 +125,20 @@ TEST_CASE("a report is one page with graph, fusion, kernels and memory") {
     CHECK(count_of(page, ", phases ") == boxes);
 }
 
+TEST_CASE("a model with weights of 8 bits has a report without gradients") {
+    if (!fovea::test::has_turn(1, 2)) return;
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "report.html").string();
+    const auto result = fovea::test::run_fovea({"report", "position_wise_ffn", "--set", "input=40",
+                                                "--set", "ffn=48", "--set", "weights=int8",
+                                                "--size", "batch=5", "--threads", "1", "-o", file});
+    CAPTURE(result.output);
+    REQUIRE(result.status == 0);
+    const std::string page = fovea::test::read_text(file);
+    CHECK(wrong_tags(page) == "");
+    CHECK(page.find("Weights&lt;8, 32, 40&gt;") != page.npos);
+}
+
 TEST_CASE("the operations of a program's kernels are those of its graph") {
     const LoadedModel model = load_model("encoder_block", {{"hidden", "16"}, {"ffn", "8"}});
     const auto compiled = compile(model, {runner_program(model, true, true, true)});

@@ -40,14 +40,19 @@ constexpr const char* kLinkFlags[] = {
     "-Wl,-z,noseparate-code",    // code begins on the page on which other bytes end
 };
 
-/// The main function; `on_cuda` where the program holds kernels for GPUs.
-std::string main_text(const std::string& name, const char* kind, bool on_cuda) {
-    const std::string model =
-        on_cuda ? fmt::format(
-                      "[]() -> const fovea::runtime::Model& {{\n        return "
-                      "fovea::runtime::with_cuda({0}_model(), {0}_on_cuda);\n    }}",
-                      name)
-                : name + "_model";
+/// What a program has beside its kernels for CPUs.
+enum class Also { nothing, kernels_for_gpus, quantize };
+
+/// The main function.
+std::string main_text(const std::string& name, const char* kind, Also also) {
+    const bool on_cuda = also == Also::kernels_for_gpus;
+    const std::string model = also == Also::nothing
+                                  ? name + "_model"
+                                  : fmt::format(
+                                        "[]() -> const fovea::runtime::Model& {{\n        return "
+                                        "fovea::runtime::{1}({0}_model(){2});\n    }}",
+                                        name, on_cuda ? "with_cuda" : "with_quantize",
+                                        on_cuda ? fmt::format(", {}_on_cuda", name) : "");
     return fmt::format(R"(#include "fovea/main.h"
 
 const fovea::runtime::Model& {0}_model();
@@ -66,6 +71,12 @@ int main(int argc, char** argv) {{
 
 bool is_for_wasm(const std::vector<std::string>& isas) {
     return runtime::machine_of(isas.front()) == "wasm32";
+}
+
+/// WebAssembly lacks what reads tokenizers, which go with the weights that are made.
+Also also_in(const plan::Model& plan, bool on_cuda, bool is_wasm) {
+    if (on_cuda) return Also::kernels_for_gpus;
+    return plan::has_stored_weights(plan) && !is_wasm ? Also::quantize : Also::nothing;
 }
 
 /// Which main function of runtime/main.h the programs are for: WebAssembly has the first and the
@@ -100,7 +111,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
     write_temporary(folder.path() / "main.cpp",
-                    main_text(name, kind_of(plan, driver, is_for_wasm(isas)), on_devices));
+                    main_text(name, kind_of(plan, driver, is_for_wasm(isas)),
+                              also_in(plan, on_devices != nullptr, is_for_wasm(isas))));
     std::vector<std::string> sources = {"main.cpp"};
     if (on_devices) {
         write_temporary(folder.path() / "device_code.cpp", embedded_device_code(*on_devices, name));

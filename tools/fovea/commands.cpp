@@ -10,9 +10,10 @@ namespace fovea::tool {
 namespace {
 
 constexpr MakeCommand kCommands[] = {
-    models_command, show_command,    generate_command, build_command,  run_command,
-    verify_command, compare_command, bench_command,    report_command, page_command,
-    bundle_command, fuzz_command,    tokens_command,   doctor_command, help_command,
+    models_command, show_command,   generate_command, build_command,
+    run_command,    verify_command, compare_command,  bench_command,
+    report_command, page_command,   quantize_command, bundle_command,
+    fuzz_command,   tokens_command, doctor_command,   help_command,
 };
 
 }  // namespace

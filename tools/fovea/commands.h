@@ -29,6 +29,7 @@ Command bench_command();
 Command report_command();
 Command page_command();
 Command bundle_command();
+Command quantize_command();
 Command fuzz_command();
 Command tokens_command();
 Command doctor_command();

@@ -69,6 +69,8 @@ bool has_gradient(const Graph& graph) {
            });
 }
 
+bool has_gradient(const LoadedModel& model) { return !model.weights && has_gradient(model.graph); }
+
 bool depends_on_mode(const Graph& graph) {
     return graph.sites > 0 ||
            std::any_of(graph.nodes.begin(), graph.nodes.end(),
@@ -88,8 +90,7 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fus
     for (bool training : {false, true}) {
         if (training && !depends_on_mode(model.graph)) continue;
         requests.push_back(runner_program(model, false, training, fusion));
-        if (has_gradient(model.graph) && !model.weights)
-            requests.push_back(runner_program(model, true, training, fusion));
+        if (has_gradient(model)) requests.push_back(runner_program(model, true, training, fusion));
     }
     return requests;
 }

@@ -59,6 +59,8 @@ std::string fusion_text(const CompiledProgram& program);
 
 /// Whether there is anything to differentiate, and anything to differentiate by.
 bool has_gradient(const Graph& graph);
+/// The same of a model with its weights: those of 8 and 4 bits have none.
+bool has_gradient(const LoadedModel& model);
 bool depends_on_mode(const Graph& graph);
 
 /// `compile_model` of these programs for this machine's cores, or for GPUs, as the model's targets

@@ -2,6 +2,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/expression.h"
+#include "codegen/emit/cpp/signature.h"
 
 namespace fovea::emit {
 
@@ -23,7 +24,7 @@ std::string quantized_rows_text(const Kernel& kernel, const Contract& contract,
     };
     const Dim row = schedule.rows < 0 ? Dim(1) : stride_along(a.strides, schedule.rows);
     return "quantized_rows<" + std::to_string(weight.storage.bits) + ", " +
-           std::to_string(weight.storage.group) + ">(" + start + ", " + known(row) + ", " +
+           std::to_string(group_in_memory(weight)) + ">(" + start + ", " + known(row) + ", " +
            known(weight.shape[1]) + ", " + known(stride_along(a.strides, sum)) + ")";
 }
 

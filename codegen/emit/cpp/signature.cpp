@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "codegen/kernel/print.h"
+#include "runtime/memory/weight_storage.h"
 
 namespace fovea::emit {
 
@@ -34,10 +35,15 @@ std::string element_type(DType dtype) {
     return "?";
 }
 
+std::int64_t group_in_memory(const Buffer& buffer) {
+    return runtime::group_in_memory({buffer.storage.bits, buffer.storage.group},
+                                    buffer.shape[1].value());
+}
+
 std::string pointer_type(const Buffer& buffer) {
     if (!buffer.storage) return (buffer.written ? "" : "const ") + element_type(buffer.dtype) + "*";
     return "Weights<" + std::to_string(buffer.storage.bits) + ", " +
-           std::to_string(buffer.storage.group) + ", " + spell(buffer.shape[1]).text + ">";
+           std::to_string(group_in_memory(buffer)) + ", " + spell(buffer.shape[1]).text + ">";
 }
 
 Signature::Signature(const Kernel& kernel) : kernel_(kernel) {

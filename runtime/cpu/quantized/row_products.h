@@ -43,7 +43,7 @@ FOVEA_INLINE void add_pairs_of_groups(floats& total, QuantizedRow<Value> a,
                                       const std::uint32_t* numbers,
                                       typename Numbers<Bits>::Tables tables) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
-    constexpr i64 kWords = WeightLayout{{Bits, Group}, 0, 0}.words_of_pair();
+    constexpr i64 kWords = WeightLayout{{Bits, Group}, 0, 0, Group}.words_of_pair();
     floats sums[2 * Pairs];
     FOVEA_UNROLL for (i64 group = 0; group < 2 * Pairs; ++group) sums[group] =
         start_of<Bits>(a, group);

@@ -49,7 +49,7 @@ class QuantizedRows {
     static constexpr i64 kFewRows = std::is_same_v<Few, bf16> ? 1 : 3;
 
     QuantizedRows(const T* data, Stride stride, i64 depth, Step step)
-        : data_(data), stride_(stride), step_(step), layout_{{Bits, Group}, 0, depth} {}
+        : data_(data), stride_(stride), step_(step), layout_{{Bits, Group}, 0, depth, Group} {}
 
     const WeightLayout& layout() const { return layout_; }
     /// Values from one packed row to the next.

@@ -16,7 +16,7 @@ struct Weights {
     const std::uint32_t* words;
     i64 at = 0;
 
-    static constexpr WeightLayout kLayout{{Bits, Group}, 0, Depth};
+    static constexpr WeightLayout kLayout{{Bits, Group}, 0, Depth, Group};
 
     FOVEA_INLINE Weights operator+(i64 elements) const { return {words, at + elements}; }
     FOVEA_INLINE float operator[](i64 element) const {

@@ -47,7 +47,7 @@ struct Product {
     std::vector<std::uint32_t> words;
 
     Product(i64 m, i64 k, i64 n, Sizes apart)
-        : rows(m), steps(k), columns(n), sizes(apart), layout{{Bits, Group}, n, k} {
+        : rows(m), steps(k), columns(n), sizes(apart), layout{{Bits, Group}, n, k, Group} {
         for (i64 i = 0; i < m * k; ++i)
             a.push_back(drawn_half(apart == Sizes::near ? 125 + int(below(4)) : int(below(235))));
         constexpr int kLeast = Bits == 8 ? -127 : -8, kMost = Bits == 8 ? 127 : 7;

@@ -94,6 +94,21 @@ TEST_CASE("numbers are packed and unpacked for all sizes") {
             }
 }
 
+TEST_CASE("a group as long as a row is packed in parts with one scale") {
+    for (const int bits : {8, 4})
+        for (const int group : {96, 112, 512}) {
+            const WeightLayout layout{{bits, group}, 19, 96};
+            REQUIRE(layout.group < group);
+            const QuantizedWeight weight = quantize(layout, values_of(19, 96), "w");
+            REQUIRE(weight.scales.size() == 19 * std::size_t(layout.groups()));
+            std::vector<std::uint32_t> words(std::size_t(layout.words()), 77U);
+            pack(layout, weight, words);
+            const QuantizedWeight again = unpack(layout, words);
+            CHECK(again.numbers == weight.numbers);
+            CHECK(again.scales == weight.scales);
+        }
+}
+
 TEST_CASE("what is not finite has no number, and other types and groups are refused") {
     const WeightLayout layout{{8, 32}, 1, 2};
     const std::vector<float> values = {1, std::numeric_limits<float>::infinity()};

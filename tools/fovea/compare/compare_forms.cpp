@@ -127,7 +127,7 @@ double fusion_tolerance(double terms, DType coarsest) {
 }
 
 FormComparison::FormComparison(const LoadedModel& model) : coarsest_(coarsest_of(model)) {
-    const bool gradient = has_gradient(model.graph), training = depends_on_mode(model.graph);
+    const bool gradient = has_gradient(model), training = depends_on_mode(model.graph);
     for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
         requests_.push_back(runner_program(model, gradient, training, fusion));
         compiled_.push_back(compile(model, {requests_.back()}));

@@ -58,7 +58,7 @@ int report_model(const Arguments& given) {
     const FormComparison forms(model);
     const SampleDims dims = forms.dims(given.sizes());
     const ProgramRequest request =
-        runner_program(model, has_gradient(model.graph), depends_on_mode(model.graph), Fusion());
+        runner_program(model, has_gradient(model), depends_on_mode(model.graph), Fusion());
     const CompiledModel compiled = compile(model, {request});
     const runtime::Model& generated =
         load_generated(compiled.plan, isa_of_this_machine(products_of(model)));

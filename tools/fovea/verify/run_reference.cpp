@@ -13,6 +13,8 @@
 #include "codegen/graph/scan_function.h"
 #include "codegen/optimize/select_mode.h"
 #include "runtime/memory/halves.h"
+#include "runtime/weights/storage_name.h"
+#include "runtime/weights/weight_tensors.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/runtime_dtype.h"
 
@@ -141,6 +143,12 @@ class ReferenceRun {
         }
     }
     void set_parameters(const std::string& model, const SafetensorsFile* weights) {
+        if (weights)
+            if (const runtime::WeightStorage there = runtime::storage_in(*weights))
+                throw UserError(fmt::format(
+                    "'{}' has weights of {}, and the reference takes floats: give it the weights "
+                    "that these were made of, or leave out --target reference and set weights={}",
+                    weights->path(), runtime::long_name(there), runtime::storage_text(there)));
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::parameter) continue;
