@@ -17,7 +17,7 @@ struct Model;
 struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_weights.h)
 struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
 struct VerifiedConfigs;  // settings beside a config.json (checkpoint/verify_config.h)
-struct SharedBuffers;  // what all programs prepare of parameters (shared_buffers.h)
+struct SharedBuffers;  // what all programs prepare of parameters (memory/shared_buffers.h)
 struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
 struct ProfiledRuns;   // FOVEA_PROFILE (profile/program_profile.h); not with FOVEA_SMALL
 extern const StoredWeights kStoredWeights;

@@ -7,8 +7,8 @@
 #include "error.h"
 #include "memory/room.h"
 #include "memory/shape.h"
+#include "memory/shared_buffers.h"
 #include "profile/program_profile.h"
-#include "shared_buffers.h"
 
 namespace fovea::runtime {
 namespace {

@@ -5,9 +5,9 @@
 #include "check_inputs_of_shape.h"
 #include "error.h"
 #include "instance.h"
+#include "memory/shared_buffers.h"
 #include "parallel/team.h"
 #include "profile/program_profile.h"
-#include "shared_buffers.h"
 #include "threads.h"
 
 namespace fovea::runtime {

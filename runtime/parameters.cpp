@@ -6,8 +6,8 @@
 
 #include "error.h"
 #include "memory/shape.h"
+#include "memory/shared_buffers.h"
 #include "memory/sort_plain.h"
-#include "shared_buffers.h"
 #include "training/random_stream.h"
 #include "weights/stored_weights.h"
 

@@ -15,7 +15,7 @@
 
 namespace fovea::runtime {
 
-class HeldBuffers;  // shared_buffers.h
+class HeldBuffers;  // memory/shared_buffers.h
 
 /// Values of dims by name.
 using DimValues = std::map<std::string, std::int64_t>;

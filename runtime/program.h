@@ -30,7 +30,7 @@ struct TensorSpec {
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
     bool frozen = false;               // a parameter that is not trained
     /// Of a parameter: programs that give no gradients read what is shared of it, and nothing else
-    /// (shared_buffers.h).
+    /// (memory/shared_buffers.h).
     bool copied = false;
     WeightStorage storage{};  // of a parameter
     /// An input or an output that outlives a call. The output has the name of the input or the

@@ -28,8 +28,8 @@ class TypedModel {
     /// The values of one parameter, row-major; UserError for a name that the model has not.
     std::span<const float> parameter(std::string_view name) const;
     const std::vector<std::int64_t>& parameter_shape(std::string_view name) const;
-    /// Writes one parameter, while no session over this model or a copy of it runs; UserError unless
-    /// there are as many values as it has.
+    /// Writes one parameter, while no session over this model or a copy of it runs. UserError
+    /// unless there are as many values as it has.
     void set_parameter(std::string_view name, std::span<const float> values);
     /// Writes a safetensors file, which `load` reads. UserError when the file cannot be written.
     void save(const std::string& file) const;

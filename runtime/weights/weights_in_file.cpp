@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "../load_parameters.h"
-#include "../shared_buffers.h"
+#include "../memory/shared_buffers.h"
 
 namespace fovea::runtime {
 
@@ -73,7 +73,7 @@ void WeightsInFile::take(std::size_t i, const TensorView& tensor) {
         copy_floats(file_, tensor, parameters_.shape(i), parameters_.values(i));
         if (file_.is_mapped()) give_back(tensor.bytes.data(), tensor.bytes.size());
     }
-    if (model.parameters[i].copied) taken_.push_back({i, &tensor, stays});
+    if (stays || model.parameters[i].copied) taken_.push_back({i, &tensor, stays});
 }
 
 void WeightsInFile::have_again() {

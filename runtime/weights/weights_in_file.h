@@ -12,8 +12,8 @@ namespace fovea::runtime {
 /// Takes floats from a file for programs that give no gradients, with little memory: float32
 /// tensors of a mapped file stay there. Where programs read what they prepare of a parameter and
 /// nothing else of it (TensorSpec::copied), its values are let go once that stands, and had again
-/// before more is prepared: meanwhile `Parameters::values` is not to be asked for them. For a device
-/// all are copied.
+/// before more is prepared: meanwhile `Parameters::values` is not to be asked for them. Pages of
+/// the file are let go then, too, and come back where they are read. For a device all are copied.
 class WeightsInFile {
   public:
     /// Both must outlive this, and this all runs over the parameters.

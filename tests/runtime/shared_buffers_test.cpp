@@ -1,5 +1,5 @@
 // What instances over the same parameters prepare for each other.
-#include "runtime/shared_buffers.h"
+#include "runtime/memory/shared_buffers.h"
 
 #include <doctest/doctest.h>
 
@@ -17,12 +17,12 @@ using fovea::test::shared_model;
 
 namespace {
 
-void set(Parameters& parameters, std::size_t i, float value) {
+void set_all(Parameters& parameters, std::size_t i, float value) {
     std::ranges::fill(parameters.values(i), value);
     parameters.mark_changed();
 }
 
-float run(Instance& instance) {
+float y_of(Instance& instance) {
     instance.bind({{"batch", 2}});
     instance.run();
     return instance.output_values("y")[1];
@@ -32,39 +32,39 @@ float run(Instance& instance) {
 
 TEST_CASE("a shared buffer is filled once for all instances, and anew where parameters change") {
     Parameters parameters(shared_model(), {});
-    set(parameters, 0, 1);
-    set(parameters, 1, 1);
+    set_all(parameters, 0, 1);
+    set_all(parameters, 1, 1);
     Instance first(shared_model(), "first", parameters);
     Instance second(shared_model(), "second", parameters);
     Instance third(shared_model(), "third", parameters);
     const int before = fill_count();
-    CHECK(run(first) == 2 * kSharedWidth);
-    CHECK(run(second) == 2 * kSharedWidth);
-    CHECK(run(first) == 2 * kSharedWidth);
+    CHECK(y_of(first) == 2 * kSharedWidth);
+    CHECK(y_of(second) == 2 * kSharedWidth);
+    CHECK(y_of(first) == 2 * kSharedWidth);
     CHECK(fill_count() == before + 1);
-    CHECK(run(third) == 3 * kSharedWidth);
+    CHECK(y_of(third) == 3 * kSharedWidth);
     CHECK(fill_count() == before + 2);
     CHECK(first.tensor(3) == second.tensor(3));
     CHECK(first.tensor(3) != third.tensor(3));
     CHECK(first.prepared_bytes() == 0);
 
-    set(parameters, 0, 2);
-    CHECK(run(second) == 4 * kSharedWidth);
-    CHECK(run(first) == 4 * kSharedWidth);
+    set_all(parameters, 0, 2);
+    CHECK(y_of(second) == 4 * kSharedWidth);
+    CHECK(y_of(first) == 4 * kSharedWidth);
     CHECK(fill_count() == before + 3);
     second.bind({{"batch", 3}});
-    CHECK(run(second) == 4 * kSharedWidth);
+    CHECK(y_of(second) == 4 * kSharedWidth);
     CHECK(fill_count() == before + 3);
 }
 
 TEST_CASE("an instance of another model over the same parameters has buffers of its own") {
     const Model other = shared_model();
     Parameters parameters(shared_model(), {});
-    set(parameters, 0, 1);
+    set_all(parameters, 0, 1);
     Instance own(shared_model(), "first", parameters), alien(other, "first", parameters);
     const int before = fill_count();
-    CHECK(run(own) == 2 * kSharedWidth);
-    CHECK(run(alien) == 2 * kSharedWidth);
+    CHECK(y_of(own) == 2 * kSharedWidth);
+    CHECK(y_of(alien) == 2 * kSharedWidth);
     CHECK(fill_count() == before + 2);
     CHECK(own.tensor(3) != alien.tensor(3));
     CHECK(alien.prepared_bytes() == 4 * kSharedWidth);
@@ -73,14 +73,14 @@ TEST_CASE("an instance of another model over the same parameters has buffers of 
 TEST_CASE("of runs on several threads one fills, and the others wait for it") {
     for (int round = 0; round < 20; ++round) {
         Parameters parameters(shared_model(), {});
-        set(parameters, 0, 1);
+        set_all(parameters, 0, 1);
         const int before = fill_count();
         std::vector<float> sums(8);
         std::vector<std::thread> threads;
         for (float& sum : sums)
             threads.emplace_back([&] {
                 Instance instance(shared_model(), "first", parameters);
-                sum = run(instance);
+                sum = y_of(instance);
             });
         for (std::thread& thread : threads) thread.join();
         CHECK(fill_count() == before + 1);
@@ -90,13 +90,13 @@ TEST_CASE("of runs on several threads one fills, and the others wait for it") {
 
 TEST_CASE("whoever watches is called around runs that fill a buffer alone") {
     Parameters parameters(shared_model(), {});
-    set(parameters, 0, 1);
+    set_all(parameters, 0, 1);
     Instance first(shared_model(), "first", parameters);
     std::vector<int> calls;
     kSharedBuffers.watch(*parameters.shared_buffers(), {[&] { calls.push_back(fill_count()); },
                                                         [&] { calls.push_back(fill_count()); }});
     const int before = fill_count();
-    run(first);
-    run(first);
+    y_of(first);
+    y_of(first);
     CHECK(calls == std::vector{before, before + 1});
 }

@@ -16,12 +16,11 @@
 using namespace fovea::runtime;
 using fovea::test::kSharedWidth;
 using fovea::test::shared_model;
-using fovea::test::TemporaryFolder;
 
 namespace {
 
 /// Files of weight and bias, all of one value: 0.5 and 2, in float32 or bfloat16.
-std::string write_weights(const TemporaryFolder& folder, bool halves) {
+std::string write_weights(const fovea::test::TemporaryFolder& folder, bool halves) {
     const std::string path = folder.file("weights.safetensors");
     std::vector<float> floats[] = {std::vector<float>(kSharedWidth, 0.5F),
                                    std::vector<float>(kSharedWidth, 2.F)};
@@ -37,7 +36,7 @@ std::string write_weights(const TemporaryFolder& folder, bool halves) {
     return path;
 }
 
-float run(Instance& instance) {
+float y_from_file(Instance& instance) {
     instance.bind({{"batch", 1}});
     instance.run();
     return instance.output_values("y")[0];
@@ -52,7 +51,7 @@ bool is_in(const SafetensorsFile& file, const char* name, const void* address) {
 TEST_CASE("programs read weights of a file as they lie there, or as they were before") {
     for (const bool halves : {false, true}) {
         CAPTURE(halves);
-        const TemporaryFolder folder;
+        const fovea::test::TemporaryFolder folder;
         const SafetensorsFile file = read_weights(write_weights(folder, halves));
         Parameters parameters(shared_model(), {});
         WeightsInFile in_file(parameters, file);
@@ -61,19 +60,19 @@ TEST_CASE("programs read weights of a file as they lie there, or as they were be
         CHECK(is_in(file, "bias", parameters.address(1)) == !halves);
         Instance first(shared_model(), "first", parameters);
         Instance third(shared_model(), "third", parameters);
-        CHECK(run(first) == kSharedWidth);
+        CHECK(y_from_file(first) == kSharedWidth);
         CHECK(parameters.values(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
-        CHECK(run(first) == kSharedWidth);
+        CHECK(y_from_file(first) == kSharedWidth);
         // What the first one let go is there for those that prepare more.
-        CHECK(run(third) == 6 * kSharedWidth);
+        CHECK(y_from_file(third) == 6 * kSharedWidth);
         parameters.mark_changed();
-        CHECK(run(first) == kSharedWidth);
-        CHECK(run(third) == 6 * kSharedWidth);
+        CHECK(y_from_file(first) == kSharedWidth);
+        CHECK(y_from_file(third) == 6 * kSharedWidth);
     }
 }
 
 TEST_CASE("parameters that lie in a file are no flat array") {
-    const TemporaryFolder folder;
+    const fovea::test::TemporaryFolder folder;
     const SafetensorsFile file = read_weights(write_weights(folder, false));
     Parameters parameters(shared_model(), {});
     WeightsInFile(parameters, file).load();
@@ -82,7 +81,7 @@ TEST_CASE("parameters that lie in a file are no flat array") {
 }
 
 TEST_CASE("weights that a device takes, or that came through a pipe, are copies") {
-    const TemporaryFolder folder;
+    const fovea::test::TemporaryFolder folder;
     const std::string path = write_weights(folder, false);
     Model on_device = shared_model();
     for (Program& program : on_device.programs)

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "dtype.h"
-#include "memory/arena.h"
-#include "memory/shape.h"
-#include "parameters.h"
+#include "../dtype.h"
+#include "../parameters.h"
+#include "arena.h"
+#include "shape.h"
 
 namespace fovea::runtime {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "program.h"
+#include "../program.h"
 
 namespace fovea::runtime {
 
