@@ -23,6 +23,10 @@ struct Call {
     /// Of each tensor whether it is filled though others are not: by the run of another instance.
     /// Null: none is.
     const bool* stands = nullptr;
+    /// Where set, all threads of the region call it before such a buffer is filled: the values of
+    /// that parameter are there behind it, and those of the one before are not.
+    void (*want)(void* state, int parameter, Team& team) = nullptr;
+    void* want_state = nullptr;
     /// The observer below looks at the clock alone: every thread calls it, as soon as it has
     /// finished a kernel, and with -1 before the first one (of each of its shards).
     bool observe_time = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "error.h"
 #include "files/printable.h"
@@ -54,22 +55,37 @@ std::vector<std::string> unused_names(const Parameters& parameters, const Safete
 
 }  // namespace
 
-void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
-                 std::span<const std::int64_t> shape, std::span<float> values) {
-    for (const DType type : {DType::bf16, DType::f16}) {
-        if (tensor.dtype != safetensors_name(type)) continue;
-        std::vector<std::uint16_t> halves(values.size());
-        copy_tensor(file, tensor, "parameter", type, shape, halves.data());
-        std::transform(halves.begin(), halves.end(), values.begin(),
-                       [&](std::uint16_t half) { return float_of_half(type, half); });
+void verify_floats(const SafetensorsFile& file, const TensorView& tensor,
+                   std::span<const std::int64_t> shape) {
+    for (const DType type : {DType::f32, DType::bf16, DType::f16})
+        if (tensor.dtype == safetensors_name(type))
+            return verify_values(file, tensor, "parameter", type, shape);
+    throw UserError(
+        "parameter '{}' in '{}' has dtype {}, but weights are taken as F32, BF16 or F16: save "
+        "it as one of these",
+        {tensor.name, file.path(), tensor.dtype});
+}
+
+void copy_part(const TensorView& tensor, std::size_t first, std::span<float> values) {
+    const bool is_whole = tensor.dtype == safetensors_name(DType::f32);
+    const std::size_t size = is_whole ? sizeof(float) : sizeof(std::uint16_t);
+    const std::byte* const from = tensor.bytes.data() + first * size;
+    if (is_whole) {
+        if (!values.empty()) std::memcpy(values.data(), from, values.size_bytes());
         return;
     }
-    if (tensor.dtype != safetensors_name(DType::f32))
-        throw UserError(
-            "parameter '{}' in '{}' has dtype {}, but weights are taken as F32, BF16 or F16: save "
-            "it as one of these",
-            {tensor.name, file.path(), tensor.dtype});
-    copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
+    const bool is_bfloat16 = tensor.dtype == safetensors_name(DType::bf16);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::uint16_t half = 0;
+        std::memcpy(&half, from + i * size, size);
+        values[i] = float_of_half(is_bfloat16 ? DType::bf16 : DType::f16, half);
+    }
+}
+
+void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
+                 std::span<const std::int64_t> shape, std::span<float> values) {
+    verify_floats(file, tensor, shape);
+    copy_part(tensor, 0, values);
 }
 
 const TensorView* find_parameter(const Model& model, std::size_t i, const SafetensorsFile& file) {

@@ -36,8 +36,13 @@ void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix, const CopyParameter& copy);
 
-/// Copies a tensor of F32, or of BF16 or F16, which are widened. UserError where its shape or type
-/// is another.
+/// UserError where a tensor is not of this shape, and of F32, BF16 or F16.
+void verify_floats(const SafetensorsFile& file, const TensorView& tensor,
+                   std::span<const std::int64_t> shape);
+/// Writes the values from `first` on, as many as there is room for, of a tensor that is right;
+/// those of 16 bits are widened.
+void copy_part(const TensorView& tensor, std::size_t first, std::span<float> values);
+/// Copies all values of a tensor; UserError as `verify_floats` has them.
 void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
                  std::span<const std::int64_t> shape, std::span<float> values);
 

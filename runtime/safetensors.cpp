@@ -282,8 +282,8 @@ SafetensorsFile read_safetensors(const std::string& path) {
     return parse_safetensors(path, read_file(path));
 }
 
-void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
-                 DType dtype, std::span<const std::int64_t> shape, void* address) {
+void verify_values(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
+                   DType dtype, std::span<const std::int64_t> shape) {
     const std::string subject =
         std::string(what) + " '" + tensor.name + "' in '" + file.path() + "'";
     if (!std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end())) {
@@ -303,6 +303,11 @@ void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::str
                             {subject, std::to_integer<int>(value)});
         }
     }
+}
+
+void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
+                 DType dtype, std::span<const std::int64_t> shape, void* address) {
+    verify_values(file, tensor, what, dtype, shape);
     if (!tensor.bytes.empty()) std::memcpy(address, tensor.bytes.data(), tensor.bytes.size());
 }
 

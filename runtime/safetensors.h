@@ -87,9 +87,12 @@ void write_safetensors(const std::string& path, std::vector<TensorView> tensors,
 TensorView f32_tensor(std::string name, std::vector<std::int64_t> shape,
                       std::span<const float> values);
 
-/// Copies a tensor's bytes to `address`, which has room for `shape` of `dtype`. `what` names the
-/// tensor's role ("input", "parameter"). UserError with both shapes or both dtypes when they
-/// differ, or when a boolean is neither 0 nor 1.
+/// UserError with both shapes or both dtypes where a tensor has others than these, or where a
+/// boolean is neither 0 nor 1. `what` names the tensor's role ("input", "parameter").
+void verify_values(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
+                   DType dtype, std::span<const std::int64_t> shape);
+/// Copies the bytes of a tensor that `verify_values` finds right to `address`, which has room for
+/// them.
 void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
                  DType dtype, std::span<const std::int64_t> shape, void* address);
 

@@ -1,4 +1,4 @@
-// Two tensors hold the same where one kernel makes them of the same parameters.
+// Two tensors hold the same where one kernel makes them of the same parameter.
 #include "codegen/plan/share_prepared.h"
 
 #include <algorithm>
@@ -50,19 +50,16 @@ class Sharing {
     /// What a kernel makes of which parameters; the place of what it writes is -1.
     using Made = std::pair<int, std::vector<int>>;
 
-    /// The tensor that the step makes of parameters alone, and no other step; else -1.
+    /// The tensor that the step makes of one parameter alone, and no other step; else -1.
     int only_written(const Program& program, const Step& step) const {
         const kernel::Kernel& kernel = model_.kernels[std::size_t(step.kernel)];
-        if (!is_fixed(kernel)) return -1;
-        int written = -1;
-        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-            const int argument = step.arguments[i];
-            const bool is_parameter = argument < int(model_.parameters.size());
-            if (is_parameter && !kernel.buffers[i].written) continue;
-            if (written >= 0 || !kernel.buffers[i].written) return -1;
-            written = argument;
-        }
-        if (written < 0 || !is_large(program.tensors[std::size_t(written)])) return -1;
+        if (!is_fixed(kernel) || step.arguments.size() != 2) return -1;
+        const bool writes_first = kernel.buffers[0].written;
+        const int written = step.arguments[writes_first ? 0 : 1];
+        const int read = step.arguments[writes_first ? 1 : 0];
+        if (writes_first == kernel.buffers[1].written || read >= int(model_.parameters.size()))
+            return -1;
+        if (!is_large(program.tensors[std::size_t(written)])) return -1;
         const auto writers = std::ranges::count_if(program.prepare, [&](const Step& other) {
             return std::ranges::find(other.arguments, written) != other.arguments.end();
         });

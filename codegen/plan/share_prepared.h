@@ -1,4 +1,4 @@
-// What programs prepare of parameters alone, such as weights in the order that kernels read them,
+// What programs prepare of one parameter alone, such as a weight in the order that kernels read it,
 // stands in memory once.
 #pragma once
 
@@ -7,9 +7,9 @@
 namespace fovea::plan {
 
 /// Numbers the large tensors that programs without gradients prepare and that depend on nothing but
-/// parameters and their dims: those with the same number hold the same, in whichever program.
-/// Programs with gradients keep their own, since parameters move from call to call there. Says of
-/// each parameter whether the others read nothing else of it.
+/// one parameter and the dims of parameters: those with the same number hold the same, in whichever
+/// program. Programs with gradients keep their own, since parameters move from call to call there.
+/// Says of each parameter whether the others read nothing else of it.
 void share_prepared(Model& model);
 
 /// Whether any tensor has such a number.

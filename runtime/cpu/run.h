@@ -29,8 +29,12 @@ inline void observe(const runtime::Call& call, int kernel) {
     if (call.observe) call_observer(call, kernel);
 }
 
-/// Whether tensor number `i` need not be prepared.
-inline bool stands(const runtime::Call& call, int i) { return call.stands && call.stands[i]; }
+/// Whether tensor number `shared` is to be prepared, of this parameter. All threads ask.
+inline bool fills(const runtime::Call& call, Team& team, int shared, int parameter) {
+    if (call.stands && call.stands[shared]) return false;
+    if (call.want) call.want(call.want_state, parameter, team);
+    return true;
+}
 
 /// A part of a program: what all threads of a region run together, or one thread alone.
 using Kernels = void (*)(const runtime::Call&, Team&);

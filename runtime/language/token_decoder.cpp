@@ -90,17 +90,15 @@ DimValues TokenDecoder::sizes_of(std::int64_t prompt, std::int64_t rows) const {
 void TokenDecoder::fill_prompt(std::span<const std::int32_t> source,
                                std::span<const std::int32_t> prompt) {
     std::ranges::copy(prompt, prefill_.input<std::int32_t>(tokens_));
-    set_source(source);
-}
-
-void TokenDecoder::set_source(std::span<const std::int32_t> source) {
     if (source_sizes_)
         std::copy(source.begin(), source.end(), prefill_.input<std::int32_t>(kSourceIds));
-    for (Instance* program : {&prefill_, &step_})
-        if (program->has_input(kSourceLengths))
-            std::fill_n(program->input<std::int32_t>(kSourceLengths),
-                        program == &step_ ? std::ssize(positions_) : 1,
-                        static_cast<std::int32_t>(source.size()));
+    set_source_length(prefill_, 1, source.size());
+}
+
+void TokenDecoder::set_source_length(Instance& program, std::size_t rows, std::size_t length) {
+    if (program.has_input(kSourceLengths))
+        std::fill_n(program.input<std::int32_t>(kSourceLengths), rows,
+                    static_cast<std::int32_t>(length));
 }
 
 void TokenDecoder::start(std::int64_t texts, std::int64_t steps, std::int64_t source,
@@ -139,6 +137,7 @@ std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std:
         prefill_.place_output(state.name,
                               state.address + static_cast<std::size_t>(row) * state.row_bytes);
     fill_prompt(source, prompt);
+    set_source_length(step_, positions_.size(), source.size());
     prefill_.run();
     step_.states_changed();
     positions_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(length);

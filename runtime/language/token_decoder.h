@@ -62,7 +62,7 @@ class TokenDecoder {
     bool has_rows(const Model& model) const;
     DimValues sizes_of(std::int64_t prompt, std::int64_t rows) const;
     void fill_prompt(std::span<const std::int32_t> source, std::span<const std::int32_t> prompt);
-    void set_source(std::span<const std::int32_t> source);
+    static void set_source_length(Instance& program, std::size_t rows, std::size_t length);
     void place_positions();
 
     Instance prefill_, step_;

@@ -11,11 +11,12 @@ namespace fovea::runtime {
 /// The value of a bfloat16 or float16.
 inline float float_of_half(DType half, std::uint16_t bits) {
     if (half == DType::bf16) return __builtin_bit_cast(float, std::uint32_t{bits} << 16);
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const float sign = bits >> 15 ? -1.F : 1.F;
-    if (exponent == 31) return fraction ? std::nanf("") : sign * HUGE_VALF;
-    return sign * (exponent ? std::ldexp(static_cast<float>(fraction + 1024), exponent - 25)
-                            : std::ldexp(static_cast<float>(fraction), -24));
+    const std::uint32_t sign = std::uint32_t{bits} >> 15 << 31, size = bits & 0x7fffU;
+    if (size > 0x7c00) return std::nanf("");
+    if (size == 0x7c00) return __builtin_bit_cast(float, sign | 0x7f800000U);
+    // Exponent and fraction lie as in a float, but that 0 is 2^-112 lower.
+    const float positive = __builtin_bit_cast(float, size << 13) * 0x1p112F;
+    return __builtin_bit_cast(float, sign | __builtin_bit_cast(std::uint32_t, positive));
 }
 
 /// The bfloat16 or float16 nearest to a value, ties to even.

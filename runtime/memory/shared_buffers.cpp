@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "../dtype.h"
@@ -34,9 +33,9 @@ class HeldBuffers {
         return memory_.as<std::byte>() + held_[std::size_t(number)].offset;
     }
 
-    void watch(SharedBuffers::Watch watch) {
+    void set_source(SharedBuffers::Source source) {
         const std::lock_guard lock(mutex_);
-        watch_ = std::move(watch);
+        source_ = source;
     }
 
     void run(const Program& program, std::uint64_t version, Call& call,
@@ -49,10 +48,11 @@ class HeldBuffers {
         const auto& buffers = program.buffers;
         if (std::none_of(buffers.begin(), buffers.end(), is_missing)) lock.unlock();
         call.stands = stands.get();
-        if (lock.owns_lock() && watch_.before) watch_.before();
+        if (!lock.owns_lock()) return work();
+        call.want = source_.want;
+        call.want_state = source_.state;
         work();
-        if (!lock.owns_lock()) return;
-        if (watch_.behind) watch_.behind();
+        if (source_.end) source_.end(source_.state);
         for (const BufferSpec& buffer : buffers)
             if (buffer.shared >= 0) held_[std::size_t(buffer.shared)].version = version;
     }
@@ -90,13 +90,13 @@ class HeldBuffers {
     std::vector<Held> held_;  // by their numbers
     std::size_t bytes_ = 0;
     Arena memory_;
-    SharedBuffers::Watch watch_;
+    SharedBuffers::Source source_;
 };
 
 const SharedBuffers kSharedBuffers = {
     [](const Parameters& parameters) { return std::make_shared<HeldBuffers>(parameters); },
     [](HeldBuffers& held, int number) { return held.place(number); },
-    [](HeldBuffers& held, SharedBuffers::Watch watch) { held.watch(std::move(watch)); },
+    [](HeldBuffers& held, SharedBuffers::Source source) { held.set_source(source); },
     [](HeldBuffers& held, const Program& program, std::uint64_t version, Call& call,
        const std::function<void()>& work) { held.run(program, version, call, work); }};
 

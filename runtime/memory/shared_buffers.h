@@ -19,11 +19,14 @@ struct SharedBuffers {
     std::shared_ptr<HeldBuffers> (*make)(const Parameters& parameters);
     /// Where buffer `number` lies, at a multiple of 64 bytes. From any thread.
     void* (*place)(HeldBuffers& held, int number);
-    /// What is called before and behind each run that fills any, from now on.
-    struct Watch {
-        std::function<void()> before, behind;
+    /// From now on, who is asked for the parameters that buffers are filled of (Call::want), and
+    /// called behind each run that fills any; null: nobody.
+    struct Source {
+        void (*want)(void* state, int parameter, Team& team) = nullptr;
+        void (*end)(void* state) = nullptr;
+        void* state = nullptr;
     };
-    void (*watch)(HeldBuffers& held, Watch watch);
+    void (*set_source)(HeldBuffers& held, Source source);
     /// Does `work`, a run of `program` by `call`, which fills what was not filled from the
     /// parameters of this version. While it does, no other run fills any. From any thread.
     void (*run)(HeldBuffers& held, const Program& program, std::uint64_t version, Call& call,

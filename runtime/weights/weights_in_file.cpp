@@ -8,6 +8,7 @@
 
 #include "../load_parameters.h"
 #include "../memory/shared_buffers.h"
+#include "../parallel/team.h"
 
 namespace fovea::runtime {
 
@@ -22,8 +23,10 @@ void give_back(const void* address, std::size_t bytes) {
     if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 
-bool is_aligned(const TensorView& tensor) {
-    return reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % alignof(float) == 0;
+/// Whether a tensor's bytes are floats that can be read where they lie.
+bool lies_as_floats(const TensorView& tensor) {
+    return tensor.dtype == safetensors_name(DType::f32) &&
+           reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % alignof(float) == 0;
 }
 
 /// Whether a program makes the parameter's next value, a state.
@@ -39,18 +42,25 @@ bool is_state(const Model& model, const std::string& parameter) {
 }  // namespace
 
 WeightsInFile::WeightsInFile(Parameters& parameters, const SafetensorsFile& file)
-    : parameters_(parameters), file_(file) {
+    : parameters_(parameters),
+      file_(file),
+      tensors_(parameters.count()),
+      comes_(parameters.count()) {
     const Model& model = parameters.model();
-    on_device_ = std::any_of(model.programs.begin(), model.programs.end(),
-                             [](const Program& program) { return bool(program.executor); });
-    if (!on_device_ && parameters.shared_buffers())
-        model.shared_buffers->watch(*parameters.shared_buffers(),
-                                    {[this] { have_again(); }, [this] { let_go(); }});
+    copies_ = std::any_of(model.programs.begin(), model.programs.end(),
+                          [](const Program& program) { return bool(program.executor); });
+    if (!parameters.shared_buffers()) return;
+    model.shared_buffers->set_source(
+        *parameters.shared_buffers(),
+        {[](void* self, int parameter, Team& team) {
+             static_cast<WeightsInFile*>(self)->want(static_cast<std::size_t>(parameter), team);
+         },
+         [](void* self) { static_cast<WeightsInFile*>(self)->let_all_go(); }, this});
 }
 
 WeightsInFile::~WeightsInFile() {
-    if (!on_device_ && parameters_.shared_buffers())
-        parameters_.model().shared_buffers->watch(*parameters_.shared_buffers(), {});
+    if (parameters_.shared_buffers())
+        parameters_.model().shared_buffers->set_source(*parameters_.shared_buffers(), {});
 }
 
 void WeightsInFile::load() {
@@ -60,37 +70,59 @@ void WeightsInFile::load() {
 }
 
 void WeightsInFile::take(std::size_t i, const TensorView& tensor) {
+    verify_floats(file_, tensor, parameters_.shape(i));
     const Model& model = parameters_.model();
-    const bool fits = tensor.dtype == safetensors_name(DType::f32) &&
-                      tensor.shape == parameters_.shape(i) && is_aligned(tensor);
-    const bool stays =
-        fits && !on_device_ && file_.is_mapped() && !is_state(model, model.parameters[i].name);
-    if (stays) {
+    const TensorSpec& spec = model.parameters[i];
+    tensors_[i] = &tensor;
+    if (!copies_ && file_.is_mapped() && lies_as_floats(tensor) && !is_state(model, spec.name)) {
         // Nobody writes there: the values are those of a command that changes none.
         const auto* const values = reinterpret_cast<const float*>(tensor.bytes.data());
-        parameters_.lie_at(i, const_cast<float*>(values));
-    } else {
-        copy_floats(file_, tensor, parameters_.shape(i), parameters_.values(i));
-        if (file_.is_mapped()) give_back(tensor.bytes.data(), tensor.bytes.size());
+        return parameters_.lie_at(i, const_cast<float*>(values));
     }
-    if (stays || model.parameters[i].copied) taken_.push_back({i, &tensor, stays});
+    comes_[i] = !copies_ && parameters_.shared_buffers() && spec.copied;
+    if (comes_[i]) return;
+    copy_part(tensor, 0, parameters_.values(i));
+    give_back_file(tensor);
 }
 
-void WeightsInFile::have_again() {
-    for (Taken& taken : taken_) {
-        if (!taken.is_gone) continue;
-        const std::size_t i = taken.parameter;
-        copy_floats(file_, *taken.tensor, parameters_.shape(i), parameters_.values(i));
-        taken.is_gone = false;
+void WeightsInFile::want(std::size_t parameter, Team& team) {
+    team.wait();  // all have read the one before
+    const Part part = Team::part();
+    if (part.index == 0) {
+        let_go();
+        wanted_ = static_cast<int>(parameter);
     }
+    if (comes_[parameter]) {
+        const std::span<float> values = parameters_.values(parameter);
+        const auto share = [&](int index) {
+            return values.size() * static_cast<std::size_t>(index) /
+                   static_cast<std::size_t>(part.count);
+        };
+        const std::size_t first = share(part.index);
+        copy_part(*tensors_[parameter], first,
+                  values.subspan(first, share(part.index + 1) - first));
+    }
+    team.wait();
 }
 
 void WeightsInFile::let_go() {
-    for (Taken& taken : taken_) {
-        const std::span<const float> values = parameters_.values(taken.parameter);
-        give_back(values.data(), values.size_bytes());
-        taken.is_gone = !taken.stays;
-    }
+    if (wanted_ < 0) return;
+    const auto i = static_cast<std::size_t>(wanted_);
+    wanted_ = -1;
+    if (tensors_[i]) give_back_file(*tensors_[i]);
+    if (!comes_[i]) return;
+    const std::span<const float> values = parameters_.values(i);
+    give_back(values.data(), values.size_bytes());
+}
+
+void WeightsInFile::let_all_go() {
+    let_go();
+    for (const TensorView* const tensor : tensors_)
+        if (tensor) give_back_file(*tensor);
+}
+
+void WeightsInFile::give_back_file(const TensorView& tensor) const {
+    if (file_.is_mapped()) give_back(tensor.bytes.data(), tensor.bytes.size());
 }
 
 }  // namespace fovea::runtime

@@ -9,11 +9,13 @@
 
 namespace fovea::runtime {
 
+class Team;
+
 /// Takes floats from a file for programs that give no gradients, with little memory: float32
 /// tensors of a mapped file stay there. Where programs read what they prepare of a parameter and
-/// nothing else of it (TensorSpec::copied), its values are let go once that stands, and had again
-/// before more is prepared: meanwhile `Parameters::values` is not to be asked for them. Pages of
-/// the file are let go then, too, and come back where they are read. For a device all are copied.
+/// nothing else of it (TensorSpec::copied), its values are there while that is prepared, one
+/// parameter at a time, and `Parameters::values` is not to be asked for them. Pages of the file are
+/// let go, too, and come back where they are read. For a device all are copied.
 class WeightsInFile {
   public:
     /// Both must outlive this, and this all runs over the parameters.
@@ -24,24 +26,24 @@ class WeightsInFile {
 
     /// Takes all parameters, as `load_parameters` does.
     void load();
-    /// Takes parameter i from its tensor; UserError as `copy_floats` has them.
+    /// Takes parameter i from its tensor; UserError as `verify_floats` has them.
     void take(std::size_t i, const TensorView& tensor);
 
   private:
-    struct Taken {
-        std::size_t parameter = 0;
-        const TensorView* tensor = nullptr;
-        bool stays = false;  // in the file
-        bool is_gone = false;  // from the flat array
-    };
-
-    void have_again();
+    /// Called by all threads of a region, before what is shared of a parameter is prepared.
+    void want(std::size_t parameter, Team& team);
+    /// Gives back the memory of the parameter that was wanted last.
     void let_go();
+    /// The same of all that stay in the file.
+    void let_all_go();
+    void give_back_file(const TensorView& tensor) const;
 
     Parameters& parameters_;
     const SafetensorsFile& file_;
-    bool on_device_ = false;
-    std::vector<Taken> taken_;  // of those that can be let go
+    bool copies_ = false;  // for a device
+    std::vector<const TensorView*> tensors_;  // of parameters; null: not taken
+    std::vector<char> comes_;  // of each parameter whether its values come when they are wanted
+    int wanted_ = -1;
 };
 
 }  // namespace fovea::runtime

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/instance.h"
+#include "runtime/parallel/team.h"
 #include "tests/runtime/shared_model.h"
 
 using namespace fovea::runtime;
@@ -88,15 +89,21 @@ TEST_CASE("of runs on several threads one fills, and the others wait for it") {
     }
 }
 
-TEST_CASE("whoever watches is called around runs that fill a buffer alone") {
+TEST_CASE("parameters are asked for before buffers are filled of them, and by no other run") {
     Parameters parameters(shared_model(), {});
     set_all(parameters, 0, 1);
     Instance first(shared_model(), "first", parameters);
+    Instance third(shared_model(), "third", parameters);
     std::vector<int> calls;
-    kSharedBuffers.watch(*parameters.shared_buffers(), {[&] { calls.push_back(fill_count()); },
-                                                        [&] { calls.push_back(fill_count()); }});
-    const int before = fill_count();
+    kSharedBuffers.set_source(
+        *parameters.shared_buffers(),
+        {[](void* state, int parameter, Team&) {
+             static_cast<std::vector<int>*>(state)->push_back(parameter);
+         },
+         [](void* state) { static_cast<std::vector<int>*>(state)->push_back(-1); }, &calls});
     y_of(first);
     y_of(first);
-    CHECK(calls == std::vector{before, before + 1});
+    CHECK(calls == std::vector{0, -1});
+    y_of(third);
+    CHECK(calls == std::vector{0, -1, 1, -1});
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "runtime/memory/shared_buffers.h"
+#include "runtime/parallel/team.h"
 
 namespace fovea::test {
 namespace {
@@ -16,6 +17,8 @@ void sum_prepared(const Call& call, int parameter, float factor) {
     const auto* const from = static_cast<const float*>(call.tensors[parameter]);
     auto* const prepared = static_cast<float*>(call.tensors[3]);
     if (call.prepare && !(call.stands && call.stands[3])) {
+        Team team = Team::alone();
+        if (call.want) call.want(call.want_state, parameter, team);
         ++g_fills;
         for (std::int64_t i = 0; i < kSharedWidth; ++i) prepared[i] = factor * from[i];
     }

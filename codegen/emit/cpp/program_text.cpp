@@ -82,23 +82,26 @@ class ProgramText {
             const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
             if (i > 0 && steps[i].phase != steps[i - 1].phase) body.line("team.wait();");
             if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
-            const int shared = shared_of(steps[i]);
-            const std::string missing =
-                shared < 0 ? "" : "if (!stands(call, " + std::to_string(shared) + ")) ";
-            body.line(missing + kernel.name + "(" + arguments(kernel, steps[i]) + ");");
+            body.line(shared_filling(steps[i]) + kernel.name + "(" + arguments(kernel, steps[i]) +
+                      ");");
             if (observed) body.line("observe(call, " + std::to_string(i) + ");");
         }
         return body;
     }
 
-    /// The tensor that a step prepares for all programs and instances, or -1.
-    int shared_of(const Step& step) const {
-        const auto shared = std::ranges::find_if(step.arguments, [&](int tensor) {
-            return program_.tensors[std::size_t(tensor)].shared >= 0;
-        });
+    /// `if (fills(call, team, 217, 3)) `, before a step that prepares what is shared of a
+    /// parameter.
+    std::string shared_filling(const Step& step) const {
         const kernel::Kernel& kernel = model_.kernels[std::size_t(step.kernel)];
-        if (shared == step.arguments.end()) return -1;
-        return kernel.buffers[std::size_t(shared - step.arguments.begin())].written ? *shared : -1;
+        int shared = -1, parameter = -1;
+        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+            const int tensor = step.arguments[i];
+            const bool is_shared = program_.tensors[std::size_t(tensor)].shared >= 0;
+            (is_shared && kernel.buffers[i].written ? shared : parameter) = tensor;
+        }
+        if (shared < 0) return "";
+        return "if (fills(call, team, " + std::to_string(shared) + ", " +
+               std::to_string(parameter) + ")) ";
     }
 
     /// Dims, tensors and the key of dropout, as far as `text` mentions them.

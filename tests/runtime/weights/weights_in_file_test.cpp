@@ -63,7 +63,7 @@ TEST_CASE("programs read weights of a file as they lie there, or as they were be
         CHECK(y_from_file(first) == kSharedWidth);
         CHECK(parameters.values(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
         CHECK(y_from_file(first) == kSharedWidth);
-        // What the first one let go is there for those that prepare more.
+        // Each parameter comes when it is wanted.
         CHECK(y_from_file(third) == 6 * kSharedWidth);
         parameters.mark_changed();
         CHECK(y_from_file(first) == kSharedWidth);
@@ -80,7 +80,7 @@ TEST_CASE("parameters that lie in a file are no flat array") {
     CHECK(parameters.values(1)[7] == 2);
 }
 
-TEST_CASE("weights that a device takes, or that came through a pipe, are copies") {
+TEST_CASE("weights that a device takes are copies, and those of a pipe come when they are wanted") {
     const fovea::test::TemporaryFolder folder;
     const std::string path = write_weights(folder, false);
     Model on_device = shared_model();
@@ -92,6 +92,34 @@ TEST_CASE("weights that a device takes, or that came through a pipe, are copies"
     Parameters device(on_device, {}), piped(shared_model(), {});
     WeightsInFile(device, mapped).load();
     CHECK(device.flat()[0] == 0.5F);
-    WeightsInFile(piped, copied).load();
-    CHECK(piped.flat()[0] == 0.5F);
+    WeightsInFile in_file(piped, copied);
+    in_file.load();
+    Instance first(shared_model(), "first", piped);
+    CHECK(y_from_file(first) == kSharedWidth);
+}
+
+TEST_CASE("tensors of another shape or type are refused when they are taken") {
+    const fovea::test::TemporaryFolder folder;
+    const std::string path = folder.file("weights.safetensors");
+    const std::vector<float> few(8);
+    const auto complaint = [&](const char* dtype, std::vector<std::int64_t> shape) {
+        std::vector<TensorView> tensors;
+        for (const char* name : {"weight", "bias"})
+            tensors.push_back({name, dtype, shape, std::as_bytes(std::span(few))});
+        write_safetensors(path, std::move(tensors));
+        Parameters parameters(shared_model(), {});
+        const SafetensorsFile file = read_weights(path);
+        try {
+            WeightsInFile(parameters, file).load();
+        } catch (const UserError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(complaint("F32", {8}) ==
+          "parameter 'weight' in '" + path + "' has shape [8], expected [16384]");
+    CHECK(
+        complaint("I32", {8}) ==
+        "parameter 'weight' in '" + path +
+            "' has dtype I32, but weights are taken as F32, BF16 or F16: save it as one of these");
 }
