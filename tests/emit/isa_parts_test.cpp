@@ -9,6 +9,7 @@
 #include "runtime/isa.h"
 #include "tests/emit/compiled_model.h"
 #include "tests/emit/sample_kernels.h"
+#include "tests/random_seed.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/process.h"
@@ -48,6 +49,7 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("the kernels of an instruction set define names of theirs alone") {
+    if (!fovea::test::has_turn(0, 2)) return;
     const plan::Model model = all_forms();
     tool::TemporaryFolder folder;
     const std::vector<std::string> isas = {"amx_bf16", "avx512_bf16", "avx512_vnni",
