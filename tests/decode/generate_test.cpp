@@ -204,3 +204,25 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         CHECK(measured.output.find("decode_step") != std::string::npos);
     }
 }
+
+TEST_CASE("a program with a source answers several texts as it answers each alone") {
+    const ModelEntry& entry = *models::find_model("t5");
+    const RandomWeights weights(entry.build(entry.small_settings));
+    const tool::TemporaryFolder folder;
+    const std::string program = (folder.path() / "program").string();
+    const std::string file = (folder.path() / "weights").string();
+    weights.write(file);
+    test::build_small_program(entry, program);
+    const auto answered = [&](const std::vector<std::string>& texts) {
+        std::vector<std::string> command = {program,   "generate", "--weights",    file,
+                                            "--start", "0",        "--max-tokens", "9"};
+        for (const std::string& text : texts) command.insert(command.end(), {"--ids", text});
+        return tool::run_process(command);
+    };
+    const ProcessResult both = answered({"3,17,5", "8"});
+    REQUIRE_MESSAGE(both.status == 0, both.output);
+    CHECK(both.output == answered({"3,17,5"}).output + answered({"8"}).output);
+    const ProcessResult wrong = answered({"3,17,5", "8", "4,9999"});
+    CHECK(wrong.status == 2);
+    CHECK(wrong.output.starts_with("program: prompt 3 of 3: input src[0, 1] is the id 9999; "));
+}
