@@ -27,6 +27,9 @@ struct Call {
     /// that parameter are there behind it, and those of the one before are not.
     void (*want)(void* state, int parameter, Team& team) = nullptr;
     void* want_state = nullptr;
+    /// No kernel runs behind what is prepared. On threads of the caller's the calling one prepares
+    /// alone, since the others may wait for it to end.
+    bool only_prepares = false;
     /// The observer below looks at the clock alone: every thread calls it, as soon as it has
     /// finished a kernel, and with -1 before the first one (of each of its shards).
     bool observe_time = false;

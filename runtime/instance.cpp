@@ -60,7 +60,10 @@ Instance::Instance(const Model& model, const std::string& program, Parameters& p
     for (std::size_t dim = 0; dim < mentioned.size(); ++dim)
         if (mentioned[dim]) mentioned_dims_.push_back(static_cast<int>(dim));
     if (program_->executor) executor_ = program_->executor();
-    if (!executor_ && &parameters.model() == &model) shared_ = parameters.shared_buffers();
+    const bool shares = std::any_of(program_->buffers.begin(), program_->buffers.end(),
+                                    [](const BufferSpec& buffer) { return buffer.shared >= 0; });
+    if (shares && !executor_ && &parameters.model() == &model)
+        shared_ = parameters.shared_buffers();
     if (model.profiled_runs) profile_ = model.profiled_runs->wanted(model, *program_);
 }
 

@@ -146,6 +146,7 @@ class Instance {
     bool is_kept(const TensorSpec& output) const;
     void place_states();
     Call complete(Call call);
+    void prepare(Call call, std::uint64_t version);
     void do_work(const Call& call, const std::function<void(const Call&)>& work);
     void bind_whole();
 

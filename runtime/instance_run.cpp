@@ -96,6 +96,18 @@ void Instance::run_call(Call call) {
     });
 }
 
+/// Has all prepared that the program reads. Whoever fills what others share holds them up, and
+/// does nothing else meanwhile: least of all does it wait for threads that they may be on.
+void Instance::prepare(Call call, std::uint64_t version) {
+    call.only_prepares = true;
+    call.observe = nullptr;
+    call.finish = nullptr;
+    model_->shared_buffers->run(*shared_, *program_, version, call, [&] {
+        const ThreadsBesideOthers threads;
+        program_->run(call);
+    });
+}
+
 inline void Instance::do_work(const Call& call, const std::function<void(const Call&)>& work) {
     if (profile_ && !call.observe) [[unlikely]]
         return model_->profiled_runs->run(*profile_, call, work);
@@ -113,9 +125,11 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
         do_work(checked.call(), work);
         checked.rethrow();
     };
-    if (call.prepare && shared_)
-        model_->shared_buffers->run(*shared_, *program_, version, call, run_checked);
-    else run_checked();
+    if (call.prepare && shared_) {
+        prepare(call, version);
+        call.prepare = false;
+    }
+    run_checked();
     prepared_version_ = version;
     states_changed_ = false;
     const bool moves_parameters = std::any_of(

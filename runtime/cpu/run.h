@@ -58,6 +58,7 @@ inline void run_whole(const runtime::Call& call, Team& team, Kernels prepare, Ke
         prepare(call, team);
         team.wait();
     }
+    if (call.only_prepares) return;
     if (call.observe_time) call_observer(call, -1);
     kernels(call, team);
 }
@@ -96,7 +97,7 @@ inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Ker
 /// threads that there are not.
 template <Batch batch>
 inline void run_together(const runtime::Call& call, Kernels prepare, Kernels kernels) {
-    if (runtime::region_is_alone()) {
+    if (runtime::region_is_alone() || (call.only_prepares && runtime::region_threads())) {
         Team team = Team::alone();
         return run_part<batch>(call, team, prepare, kernels);
     }

@@ -89,6 +89,20 @@ TEST_CASE("of runs on several threads one fills, and the others wait for it") {
     }
 }
 
+TEST_CASE("whoever has filled a buffer holds nobody up while its kernels run") {
+    Parameters parameters(shared_model(), {});
+    set_all(parameters, 0, 1);
+    Instance first(shared_model(), "first", parameters);
+    Instance third(shared_model(), "third", parameters);
+    first.bind({{"batch", 2}});
+    float sum = 0;
+    // As a pool of threads has it, of which one runs another session.
+    first.run_call({}, [&](const Call&) { std::thread([&] { sum = y_of(third); }).join(); });
+    CHECK(sum == 0);
+    set_all(parameters, 1, 1);
+    CHECK(y_of(third) == 3 * kSharedWidth);
+}
+
 TEST_CASE("parameters are asked for before buffers are filled of them, and by no other run") {
     Parameters parameters(shared_model(), {});
     set_all(parameters, 0, 1);

@@ -22,6 +22,7 @@ void sum_prepared(const Call& call, int parameter, float factor) {
         ++g_fills;
         for (std::int64_t i = 0; i < kSharedWidth; ++i) prepared[i] = factor * from[i];
     }
+    if (call.only_prepares) return;
     float sum = 0;
     for (std::int64_t i = 0; i < kSharedWidth; ++i) sum += prepared[i];
     for (std::int64_t b = 0; b < call.dims[0]; ++b) static_cast<float*>(call.tensors[2])[b] = sum;
