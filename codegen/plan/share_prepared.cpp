@@ -14,18 +14,11 @@ constexpr std::int64_t kLeastBytes = 65536;  // of what is worth a lock
 
 using Symbols = std::set<Symbol>;
 
-template <class Visit>
-void for_symbols(const Dim& dim, const Visit& visit) {
-    for (const DimTerm& term : dim.terms())
-        for (const Symbol symbol : term.symbols)
-            if (term.factor && symbol) visit(symbol);
-}
-
 Symbols symbols_of(const std::vector<Tensor>& parameters) {
     Symbols symbols;
     for (const Tensor& parameter : parameters)
         for (const Dim& dim : parameter.shape)
-            for_symbols(dim, [&](Symbol symbol) { symbols.insert(symbol); });
+            dim.each_symbol([&](const Symbol& symbol) { symbols.insert(symbol); });
     return symbols;
 }
 
@@ -36,6 +29,14 @@ bool shares(const Program& program) {
     return program.shards.count <= 1 && !(has_output && program.needs.empty());
 }
 
+/// Whether the kernel of a step writes a tensor.
+bool writes(const Model& model, const Step& step, int tensor) {
+    const auto& buffers = model.kernels[std::size_t(step.kernel)].buffers;
+    for (std::size_t i = 0; i < step.arguments.size(); ++i)
+        if (step.arguments[i] == tensor && buffers[i].written) return true;
+    return false;
+}
+
 class Sharing {
   public:
     explicit Sharing(const Model& model) : model_(model), symbols_(symbols_of(model.parameters)) {}
@@ -43,12 +44,12 @@ class Sharing {
     void number(Program& program) {
         for (const Step& step : program.prepare)
             if (const int written = only_written(program, step); written >= 0)
-                program.tensors[std::size_t(written)].shared = number_of(step, written);
+                program.tensors[std::size_t(written)].shared = number_of(step);
     }
 
   private:
-    /// What a kernel makes of which parameters; the place of what it writes is -1.
-    using Made = std::pair<int, std::vector<int>>;
+    /// What a kernel makes of a parameter.
+    using Made = std::pair<int, int>;
 
     /// The tensor that the step makes of one parameter alone, and no other step; else -1.
     int only_written(const Program& program, const Step& step) const {
@@ -60,16 +61,16 @@ class Sharing {
         if (writes_first == kernel.buffers[1].written || read >= int(model_.parameters.size()))
             return -1;
         if (!is_large(program.tensors[std::size_t(written)])) return -1;
-        const auto writers = std::ranges::count_if(program.prepare, [&](const Step& other) {
-            return std::ranges::find(other.arguments, written) != other.arguments.end();
-        });
+        const auto writers = std::ranges::count_if(
+            program.prepare, [&](const Step& other) { return writes(model_, other, written); });
         return writers == 1 ? written : -1;
     }
 
     bool is_fixed(const kernel::Kernel& kernel) const {
         return std::ranges::all_of(kernel.axes, [&](const kernel::Axis& axis) {
             bool fixed = true;
-            for_symbols(axis.extent, [&](Symbol symbol) { fixed &= symbols_.contains(symbol); });
+            axis.extent.each_symbol(
+                [&](const Symbol& symbol) { fixed &= symbols_.contains(symbol); });
             return fixed;
         });
     }
@@ -84,10 +85,10 @@ class Sharing {
         return bytes >= kLeastBytes;
     }
 
-    int number_of(const Step& step, int written) {
-        Made made{step.kernel, step.arguments};
-        std::ranges::replace(made.second, written, -1);
-        return numbers_.emplace(std::move(made), int(numbers_.size())).first->second;
+    int number_of(const Step& step) {
+        // Parameters are the first tensors.
+        const Made made{step.kernel, std::ranges::min(step.arguments)};
+        return numbers_.emplace(made, int(numbers_.size())).first->second;
     }
 
     const Model& model_;
@@ -96,10 +97,11 @@ class Sharing {
 };
 
 /// The parameters that a program reads by steps that make no shared tensors.
-void mark_read(const Program& program, std::vector<bool>& read) {
+void mark_read(const Model& model, const Program& program, std::vector<bool>& read) {
     const auto makes_shared = [&](const Step& step) {
         return std::ranges::any_of(step.arguments, [&](int argument) {
-            return program.tensors[std::size_t(argument)].shared >= 0;
+            return program.tensors[std::size_t(argument)].shared >= 0 &&
+                   writes(model, step, argument);
         });
     };
     const auto mark = [&](const Step& step) {
@@ -119,7 +121,7 @@ void share_prepared(Model& model) {
     for (Program& program : model.programs) {
         if (!shares(program)) continue;
         sharing.number(program);
-        mark_read(program, read);
+        mark_read(model, program, read);
     }
     for (std::size_t i = 0; i < read.size(); ++i) model.parameters[i].copied = !read[i];
 }

@@ -9,6 +9,7 @@
 
 #include <fovea.h>
 
+#include "codegen/kernel/builder.h"
 #include "codegen/pipeline.h"
 
 using namespace fovea;
@@ -44,6 +45,20 @@ std::map<std::string, int> numbers(const plan::Program& program) {
     return numbers;
 }
 
+/// y [256, 256] = x, or x + more.
+kernel::Kernel copied(const char* name, bool with_more) {
+    kernel::Builder b(name);
+    const kernel::AxisId i = b.axis("i", 256), j = b.axis("j", 256);
+    const int x = b.input("x", {256, 256});
+    const int more = with_more ? b.input("more", {256, 256}) : -1;
+    const int y = b.output("y", {256, 256});
+    b.each(i, [&] {
+        const kernel::Id value = b.load(b.at(x, {i, j}));
+        b.store(b.at(y, {i, j}), with_more ? b.add(value, b.load(b.at(more, {i, j}))) : value);
+    });
+    return b.finish();
+}
+
 }  // namespace
 
 TEST_CASE("programs over the same parameters share what they prepare of them") {
@@ -68,4 +83,25 @@ TEST_CASE("small tensors, and those of programs with gradients, are their own") 
     CHECK(numbers(beside.programs[1]).size() == 2);
     for (const auto& [name, number] : numbers(beside.programs[1]))
         CHECK(name.find("small") == std::string::npos);
+}
+
+TEST_CASE("a parameter that meets what is shared of another is read as it lies") {
+    const auto tensor = [](const char* name, plan::Role role) {
+        return plan::Tensor{.name = name, .role = role, .shape = {256, 256}};
+    };
+    plan::Model model{.name = "m"};
+    model.parameters = {tensor("first", plan::Role::parameter),
+                        tensor("second", plan::Role::parameter)};
+    model.kernels = {copied("copy", false), copied("sum", true)};
+    plan::Program program{.name = "forward"};
+    program.tensors = model.parameters;
+    program.tensors.push_back(tensor("copy", plan::Role::prepared));
+    program.tensors.push_back(tensor("sum", plan::Role::prepared));
+    program.prepare = {{.kernel = 0, .arguments = {0, 2}}, {.kernel = 1, .arguments = {2, 1, 3}}};
+    model.programs = {program};
+    plan::share_prepared(model);
+    CHECK(model.programs[0].tensors[3].shared == -1);
+    CHECK(model.programs[0].tensors[2].shared == 0);
+    CHECK(model.parameters[0].copied);
+    CHECK(!model.parameters[1].copied);
 }
