@@ -10,6 +10,7 @@
 #include "codegen/plan/lifetimes.h"
 #include "codegen/plan/phases.h"
 #include "codegen/plan/place_states.h"
+#include "codegen/plan/replicate.h"
 
 namespace fovea {
 
@@ -64,7 +65,9 @@ class Assembly {
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
         plan::place_states(program_, pool_);
+        plan::mark_replicated(program_, pool_.kernels(), target_.replicated_numbers);
         plan::form_phases(program_, pool_.kernels(), target_.steps_passed_over);
+        plan::place_replicas(program_, pool_.kernels(), target_.replicated_numbers);
         plan::set_lifetimes(program_, pool_.kernels());
         add_slices(sealed);
         return std::move(program_);

@@ -90,6 +90,7 @@ target::Lowering lowering_in_shards(const target::Target& target) {
     target::Lowering lowering = target.lowering;
     lowering.row_blocks = target.cpu.shards.row_blocks;
     lowering.product_blocks = 1;
+    lowering.replicated_numbers = 0;  // no thread waits there
     return lowering;
 }
 

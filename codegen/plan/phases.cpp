@@ -16,6 +16,12 @@ class Touched {
         for (std::size_t i = 0; i < step.arguments.size(); ++i)
             (writes(step, i) ? written_ : read_).insert(memory_of(step.arguments[i]));
     }
+    /// The same without what each thread has for itself.
+    void add_shared(const Step& step) {
+        for (std::size_t i = 0; i < step.arguments.size(); ++i)
+            if (!(*tensors_)[std::size_t(step.arguments[i])].replicated)
+                (writes(step, i) ? written_ : read_).insert(memory_of(step.arguments[i]));
+    }
 
     /// Whether `step` reads what they write, or writes what they touch.
     bool conflicts(const Step& step) const {
@@ -42,39 +48,63 @@ class Touched {
     std::set<int> read_, written_;
 };
 
-/// Moves the steps of one phase from `steps` to the end of `ordered`.
-void take_phase(std::vector<Step>& steps, int phase, const Touched& nothing,
-                std::vector<Step>& ordered, int passed_over) {
-    Touched inside = nothing, waiting = nothing;
-    std::vector<Step> later;
-    for (Step& step : steps) {
-        const bool looks = later.size() < std::size_t(passed_over);
-        if (looks && !inside.conflicts(step) && !waiting.conflicts(step)) {
-            inside.add(step);
-            step.phase = phase;
-            ordered.push_back(std::move(step));
-        } else {
-            if (looks) waiting.add(step);
-            later.push_back(std::move(step));
+class Phases {
+  public:
+    Phases(std::vector<Step>& steps, const Touched& nothing, int passed_over)
+        : steps_(steps), nothing_(nothing), passed_over_(std::size_t(passed_over)) {}
+
+    void run() {
+        ordered_.reserve(steps_.size());
+        for (int phase = 0; !steps_.empty(); ++phase) take_phase(phase);
+        steps_ = std::move(ordered_);
+    }
+
+  private:
+    /// The first round takes some; later ones those that wait for replicated steps alone.
+    void take_phase(int phase) {
+        Touched shared = nothing_;
+        std::size_t before = 0;
+        for (int round = 0; before != steps_.size(); ++round) {
+            before = steps_.size();
+            take_round(phase, round, shared);
         }
     }
-    steps = std::move(later);
-}
+    /// Moves the steps of one round from `steps_` to the end of `ordered_`. `shared` is what those
+    /// of the phase touch that all threads have.
+    void take_round(int phase, int round, Touched& shared) {
+        Touched inside = nothing_, waiting = nothing_;
+        std::vector<Step> later;
+        for (Step& step : steps_) {
+            const bool looks = later.size() < passed_over_;
+            if (looks && !inside.conflicts(step) && !shared.conflicts(step) &&
+                !waiting.conflicts(step)) {
+                inside.add(step);
+                step.phase = phase;
+                step.round = round;
+                ordered_.push_back(std::move(step));
+            } else {
+                if (looks) waiting.add(step);
+                later.push_back(std::move(step));
+            }
+        }
+        for (std::size_t i = ordered_.size() - (steps_.size() - later.size()); i < ordered_.size();
+             ++i)
+            shared.add_shared(ordered_[i]);
+        steps_ = std::move(later);
+    }
 
-void order_by_phase(std::vector<Step>& steps, const Touched& nothing, int passed_over) {
-    std::vector<Step> ordered;
-    ordered.reserve(steps.size());
-    for (int phase = 0; !steps.empty(); ++phase)
-        take_phase(steps, phase, nothing, ordered, passed_over);
-    steps = std::move(ordered);
-}
+    std::vector<Step>& steps_;
+    const Touched& nothing_;
+    const std::size_t passed_over_;
+    std::vector<Step> ordered_;
+};
 
 }  // namespace
 
 void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels, int passed_over) {
     const Touched nothing(program.tensors, kernels);
-    order_by_phase(program.prepare, nothing, passed_over);
-    order_by_phase(program.steps, nothing, passed_over);
+    Phases(program.prepare, nothing, passed_over).run();
+    Phases(program.steps, nothing, passed_over).run();
 }
 
 }  // namespace fovea::plan

@@ -52,6 +52,8 @@ struct Tensor {
     int first = 0, last = 0;  // buffers: the first and last phase that touch it; outputs: `first`
     int node = -1;  // the node of the fused graph that it holds
     int shared = -1;  // prepared: the number of what it holds, in all programs (share_prepared.h)
+    bool replicated = false;  // buffers: each thread may have its own, at `slot` of its replicas
+    int slot = -1;
 };
 
 /// Whether an i32 tensor is lengths (of these samples draw some that are 0, or all).
@@ -72,7 +74,9 @@ struct Step {
     int kernel = 0;  // into Model::kernels
     std::string name{};  // as the user reads it: module path and ops
     std::vector<int> arguments{};  // into Program::tensors
-    int phase = 0;  // ascending; threads wait for each other between phases alone
+    int phase = 0;  // ascending; threads wait for each other between phases
+    int round = 0;  // of its phase: between rounds they wait where replicated steps are shared
+    bool replicated = false;  // each thread may run it for itself
     std::vector<int> sites{};  // where it draws: for those of its kernel, in their order
     std::vector<Dim> site_rows{};  // in shards: rows of a sequence at each of these sites
 };
@@ -83,6 +87,14 @@ struct Shards {
     Dim sequences{};  // the symbol
     std::int64_t most_floats = 0;  // of outputs that are sums over the batch
     std::string reason{};  // why it is cut, or why not
+};
+
+/// What each thread computes for itself where the steps that do touch at most `most` numbers:
+/// `numbers` is what the largest one touches (replicate.h).
+struct Replicas {
+    Dim numbers{};
+    std::int64_t most = 0;
+    int slots = 0;  // that each thread has; 0: no step is replicated
 };
 
 /// `size` positions from `first` on, of `extent`: checked before a run, since it depends on sizes.
@@ -100,6 +112,7 @@ struct Program {
     std::vector<Step> prepare{};  // what depends on dims and parameters alone
     std::vector<Step> steps{};
     Shards shards{};
+    Replicas replicas{};
     bool reads_padding = false;  // how far its input `src` is padded matters
     std::vector<Slice> slices{};  // those that do not lie within their axes for all sizes
     /// For each output, by number among the inputs, those that it depends on. No list at all, as in

@@ -23,7 +23,8 @@ class InPlace {
     Tensor& tensor(int number) { return program_.tensors[std::size_t(number)]; }
     bool is_written_first(int number, const Step& step) {
         const Tensor& own = tensor(number);
-        return own.role == Role::buffer && own.first == step.phase && touches_once(number, step);
+        return own.role == Role::buffer && !own.replicated && own.first == step.phase &&
+               touches_once(number, step);
     }
     /// Whether the step alone has the tensor in its phase, and has it once.
     bool touches_once(int number, const Step& step) const {
@@ -39,7 +40,7 @@ class InPlace {
         };
         for (const int other : step.arguments) {
             const Tensor& under = tensor(other);
-            const bool fits = other < number && under.role == Role::buffer &&
+            const bool fits = other < number && under.role == Role::buffer && !under.replicated &&
                               !covered_[std::size_t(other)] && under.checks.empty() &&
                               under.last == step.phase && under.first < step.phase &&
                               under.dtype == tensor(number).dtype &&

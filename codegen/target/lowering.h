@@ -106,6 +106,9 @@ struct Lowering {
     /// they change with every step, and its products have rows enough to pack what they read.
     int packed_weights = 256 * 1024;
     int steps_passed_over = 8;  // that have to wait, for one that need not
+    /// Kernels that touch at most so many numbers each thread runs for itself, where that spares a
+    /// wait: about what a thread reads and writes in the time of one.
+    int replicated_numbers = 8192;
     AttentionChoices attention{};
     LossChoices loss{};
 

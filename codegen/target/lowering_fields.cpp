@@ -42,6 +42,8 @@ std::vector<Field<Low>> all_fields() {
                                     "elements from which training copies no weights"),
         field<&Low::steps_passed_over>("steps_passed_over", between(1, 64),
                                        "kernels that wait, for one that need not"),
+        field<&Low::replicated_numbers>("replicated_numbers", between(0, 65536),
+                                        "that a kernel touches which each thread runs for itself"),
         field<&Low::attention, &Choices::patience>(
             "attention.patience", {.least = 0, .most = 1000, .whole = false},
             "times as long as plain ops one kernel may take, for the memory it saves"),

@@ -52,6 +52,7 @@ Target gpu_target() {
     Target target;
     target.lowering.row_blocks = 128;  // nearly the number of multiprocessors
     target.lowering.weights = Weights::as_they_are;
+    target.lowering.replicated_numbers = 0;
     target.lowering.independent_tiles = true;
     target.lowering.attention.tasks = 1;
     target.gpus = all_gpus();

@@ -170,7 +170,8 @@ std::string model_identifier(const Model& model) {
 
 Model with_distinct_names(const Model& model) {
     Model result = model;
-    std::set<std::string> taken = {"observe", "tensor", "contract", "runtime"};
+    std::set<std::string> taken = names_of_programs();
+    taken.insert({"observe", "tensor", "contract", "runtime"});
     for (kernel::Kernel& kernel : result.kernels) {
         kernel.name = fresh_name(taken, kernel.name);
     }
@@ -193,6 +194,9 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
     if (mentions(kernels, "contract_in_place") || mentions(kernels, "contract_along"))
         head.line("#include \"fovea/cpu/contract_windows.h\"");
+    const auto replicates = [](const plan::Program& program) { return program.replicas.slots > 0; };
+    if (std::any_of(model.programs.begin(), model.programs.end(), replicates))
+        head.line("#include \"fovea/cpu/replicas.h\"");
     if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
     if (plan::has_halves(model, DType::bf16))
         head.line("#include \"fovea/cpu/contract_bfloat16.h\"");

@@ -214,6 +214,7 @@ constexpr std::string_view kRuntime[] = {"abs",
                                          "PanelOperand",
                                          "Panels",
                                          "Range",
+                                         "Replicas",
                                          "RowValues",
                                          "SomeRows",
                                          "StoreProduct",
@@ -224,7 +225,8 @@ constexpr std::string_view kRuntime[] = {"abs",
                                          "Weights"};
 
 /// What sizes must not be called besides: other parameters, and what programs call.
-constexpr std::string_view kPrograms[] = {"call", "finish", "key", "rows", "site", "team"};
+constexpr std::string_view kPrograms[] = {"alone",    "call", "finish", "key",
+                                          "replicas", "rows", "site",   "team"};
 
 constexpr std::string_view kHeaders[] = {
     "alloca",      "arm_neon",  "assert",  "byteswap",     "complex",  "cpuid",    "ctype",

@@ -80,13 +80,25 @@ class ProgramText {
         Writer body(depth);
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
-            if (i > 0 && steps[i].phase != steps[i - 1].phase) body.line("team.wait();");
+            if (i > 0) write_wait(steps[i - 1], steps[i], body);
             if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
-            body.line(shared_filling(steps[i]) + kernel.name + "(" + arguments(kernel, steps[i]) +
-                      ");");
+            write_call(steps[i], kernel.name + "(" + arguments(kernel, steps[i]) + ");", body);
             if (observed) body.line("observe(call, " + std::to_string(i) + ");");
         }
         return body;
+    }
+
+    static void write_wait(const Step& before, const Step& step, Writer& body) {
+        if (step.phase != before.phase) body.line("team.wait();");
+        else if (step.round != before.round) body.line("replicas.wait(team);");
+    }
+    void write_call(const Step& step, const std::string& call, Writer& body) const {
+        if (!step.replicated) return body.line(shared_filling(step) + call);
+        body.line("{");
+        body.indent();
+        body.line("const auto alone = replicas.alone();");
+        body.line(call);
+        body.close();
     }
 
     /// `if (fills(call, team, 217, 3)) `, before a step that prepares what is shared of a
@@ -107,6 +119,7 @@ class ProgramText {
     /// Dims, tensors and the key of dropout, as far as `text` mentions them.
     void define_names(const std::string& text, const std::vector<Step>& steps) {
         define_dims(text);
+        if (mentions(text, "replicas")) define_replicas();
         std::set<int> used;
         for (const Step& step : steps) used.insert(step.arguments.begin(), step.arguments.end());
         for (int tensor : used)
@@ -141,6 +154,14 @@ class ProgramText {
                 writer_.line("const i64 " + name + " = call.dims[" + std::to_string(i) + "];");
     }
 
+    void define_replicas() {
+        const plan::Replicas& replicas = program_.replicas;
+        writer_.line("// Of steps that touch few numbers: each thread may have its own.");
+        writer_.line("const Replicas<" + std::to_string(replicas.most) + ", " +
+                     std::to_string(replicas.slots) + "> replicas(call, " +
+                     spell(replicas.numbers).text + ");");
+    }
+
     bool has_memory(int tensor) const {
         return program_.tensors[std::size_t(tensor)].role != Role::none;
     }
@@ -150,8 +171,12 @@ class ProgramText {
         const bool read_only = tensor.role == Role::parameter || tensor.role == Role::input;
         if (tensor.storage) return define_weight(number);
         const std::string type = (read_only ? "const " : "") + element_type(tensor.dtype);
-        writer_.line(type + "* const " + names_[std::size_t(number)] + " = tensor<" + type +
-                     ">(call, " + std::to_string(number) + ");  // " +
+        const std::string at = std::to_string(number);
+        const std::string address = tensor.replicated
+                                        ? "replicas.tensor<" + type + ">(call, " + at + ", " +
+                                              std::to_string(tensor.slot) + ")"
+                                        : "tensor<" + type + ">(call, " + at + ")";
+        writer_.line(type + "* const " + names_[std::size_t(number)] + " = " + address + ";  // " +
                      kernel::shape_text(tensor.shape));
     }
 
