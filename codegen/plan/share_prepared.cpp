@@ -10,8 +10,6 @@ namespace fovea::plan {
 
 namespace {
 
-constexpr std::int64_t kLeastBytes = 65536;  // of what is worth a lock
-
 using Symbols = std::set<Symbol>;
 
 Symbols symbols_of(const std::vector<Tensor>& parameters) {
@@ -76,13 +74,13 @@ class Sharing {
     }
 
     /// Tensors of sizes that only a file of weights has count as large.
-    static bool is_large(const Tensor& tensor) {
+    bool is_large(const Tensor& tensor) const {
         std::int64_t bytes = size_of(tensor.dtype);
         for (const Dim& dim : tensor.shape) {
             if (!dim.is_static()) return true;
             bytes *= dim.value();
         }
-        return bytes >= kLeastBytes;
+        return bytes >= model_.target.cpu.sharing.least_bytes;
     }
 
     int number_of(const Step& step) {

@@ -6,10 +6,11 @@
 
 namespace fovea::plan {
 
-/// Numbers the large tensors that programs without gradients prepare and that depend on nothing but
-/// one parameter and the dims of parameters: those with the same number hold the same, in whichever
-/// program. Programs with gradients keep their own, since parameters move from call to call there.
-/// Says of each parameter whether the others read nothing else of it.
+/// Numbers the tensors that programs without gradients prepare, that depend on nothing but one
+/// parameter and the dims of parameters, and that have the schedule's `sharing.least_bytes`: those
+/// with the same number hold the same, in whichever program. Programs with gradients keep their
+/// own, since parameters move from call to call there. Says of each parameter whether the others
+/// read nothing else of it.
 void share_prepared(Model& model);
 
 /// Whether any tensor has such a number.

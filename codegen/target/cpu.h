@@ -56,12 +56,18 @@ struct CpuShards {
     int row_blocks = 4;  // that a sum over a shard's rows is cut into
 };
 
+/// What programs prepare of one parameter alone is in memory once for all of them.
+struct CpuSharing {
+    int least_bytes = 64 * 1024;  // of a tensor that is worth a lock
+};
+
 struct Cpu {
     CpuContraction contraction{};
     CpuTiles tiles{};
     CpuRows rows{};
     CpuShards shards{};
     CpuCompilation compilation{};
+    CpuSharing sharing{};
 };
 
 }  // namespace fovea::target

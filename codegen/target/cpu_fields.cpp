@@ -10,6 +10,7 @@ using Tiles = CpuTiles;
 using Rows = CpuRows;
 using Shards = CpuShards;
 using Compilation = CpuCompilation;
+using Sharing = CpuSharing;
 
 std::vector<Field<Cpu>> contraction_fields() {
     return {field<&Cpu::contraction, &Products::rows>("contraction.rows", between(2, 8),
@@ -68,7 +69,10 @@ std::vector<Field<Cpu>> other_fields() {
             field<&Cpu::compilation, &Compilation::contraction>(
                 "compilation.contraction", between(0, 1e6), "characters that a product costs"),
             field<&Cpu::compilation, &Compilation::programs>(
-                "compilation.programs", between(1, 1e6), "characters of calls that cost one")};
+                "compilation.programs", between(1, 1e6), "characters of calls that cost one"),
+            field<&Cpu::sharing, &Sharing::least_bytes>(
+                "sharing.least_bytes", between(0, 1e9),
+                "of what programs prepare of a parameter and share")};
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ FOVEA_INLINE floats exp(floats x) {
     return p;
 }
 
-/// 2^x; 0 below -150, infinity above 128. The polynomials are minimax fits of 2^f on [-1/2, 1/2], and
-/// on [0, 1] of its error over the root of it, within 1e-7 and 2e-7 of it.
+/// 2^x; 0 below -150, infinity above 128. The polynomials are minimax fits of 2^f: on [-1/2, 1/2],
+/// and on [0, 1] of the error over the root of 2^f, within 1e-7 and 2e-7 of it.
 FOVEA_INLINE floats exp2(floats x) {
 #if defined(__AVX512F__) && !defined(FOVEA_PORTABLE_BITS)
     // x needs no bounds: what is left of large numbers and of infinity without their whole part is

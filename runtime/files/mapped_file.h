@@ -20,4 +20,8 @@ struct MappedFile {
 /// change it. UserError as `read_file` has them.
 MappedFile map_file(const std::string& path);
 
+/// The path of the mapped file that has this address, to print; null: none has. As handlers of
+/// signals may call.
+const char* path_of_mapped(const void* address);
+
 }  // namespace fovea::runtime

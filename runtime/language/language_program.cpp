@@ -1,5 +1,6 @@
 // The main function of a built program that goes on with texts.
 #include "../error.h"
+#include "../files/lost_pages.h"
 #include "../main.h"
 #include "../runner/program_version.h"
 #include "../runner/runner_main.h"
@@ -21,6 +22,7 @@ int language_program(int argc, char** argv, const char* name, ModelFunction mode
         {"merge", "take the pairs of an adapter into the weights", merge_command}};
     static constexpr RunnerCommand kAnswerCommands[] = {
         {"generate", "answer a text, token by token", generate_command}};
+    report_lost_pages(argc > 0 ? argv[0] : name);
     return report_errors(argc > 0 ? argv[0] : name, [&] {
         if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
         if (TokenDecoder::has_source(model()))

@@ -29,8 +29,10 @@ class _Call(torch.autograd.Function):
         ctx.save_for_backward(*tensors[:len(module._inputs)])
         arrays = dict(zip(module._inputs, tensors))
         name = "forward" if draw is None else "forward_train"
-        with module._session._lock:
-            module._session.model.changed()  # an optimizer may have moved the parameters
+        # An optimizer may have moved the parameters, and what is prepared of them stands once for
+        # all sessions: while it is prepared again, no other module of the model reads it.
+        with module._session.model._lock, module._session._lock:
+            module._session.model.changed()
             outputs = module._session._call(name, arrays, None, None, draw)
         ctx.set_materialize_grads(False)
         ctx.made = [(value.shape, value.dtype) for value in outputs.values()]

@@ -1,5 +1,6 @@
 // The main function of a built runner.
 #include "../error.h"
+#include "../files/lost_pages.h"
 #include "../main.h"
 #include "program_version.h"
 #include "runner_main.h"
@@ -8,6 +9,7 @@ namespace fovea::runtime {
 
 int runner_program(int argc, char** argv, const char* name, ModelFunction model,
                    const char* written_by, const char* compiled_by) {
+    report_lost_pages(argc > 0 ? argv[0] : name);
     return report_errors(argc > 0 ? argv[0] : name, [&] {
         if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
         return runner_main(argc, argv, model());

@@ -31,8 +31,8 @@ ProgramRequest request(const char* name, Dim rows, Gradients gradients = Gradien
     return {.name = name, .graph = layers(rows), .gradients = gradients};
 }
 
-plan::Model shared_model(std::vector<ProgramRequest> requests) {
-    plan::Model model = compile_model("m", "m.cpp", {}, std::move(requests)).plan;
+plan::Model shared_model(std::vector<ProgramRequest> requests, const target::Target& target = {}) {
+    plan::Model model = compile_model("m", "m.cpp", {}, std::move(requests), target).plan;
     plan::share_prepared(model);
     return model;
 }
@@ -83,6 +83,17 @@ TEST_CASE("small tensors, and those of programs with gradients, are their own") 
     CHECK(numbers(beside.programs[1]).size() == 2);
     for (const auto& [name, number] : numbers(beside.programs[1]))
         CHECK(name.find("small") == std::string::npos);
+}
+
+TEST_CASE("a schedule says how large a tensor is that is shared") {
+    const auto count = [](int bytes) {
+        target::Target target;
+        target.cpu.sharing.least_bytes = bytes;
+        return numbers(shared_model({request("forward", "rows")}, target).programs[0]).size();
+    };
+    CHECK(count(0) == 3);
+    CHECK(count(4 * 256 * 256) == 2);
+    CHECK(count(4 * 256 * 256 + 1) == 0);
 }
 
 TEST_CASE("a parameter that meets what is shared of another is read as it lies") {

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 import torch
 import torch.nn.functional as F
@@ -141,6 +142,30 @@ threads = [threading.Thread(target=lambda batch: found[batch].extend(
 [thread.start() for thread in threads], [thread.join() for thread in threads]
 check(all(len(found[batch]) == 40 and all(torch.equal(one, wanted[batch]) for one in found[batch])
           for batch in wanted), "threads get what each gets alone")
+
+# Modules over one model take turns, since each has the parameters prepared anew.
+model, overlaps, running = losses.Model.random(1), [], []
+
+
+def call_slowly(module):
+    real = module._session._call
+
+    def call(*arguments):
+        running.append(module)
+        time.sleep(0.02)
+        overlaps.append(len(running) > 1)
+        running.remove(module)
+        return real(*arguments)
+    module._session._call = call
+    with torch.no_grad():
+        for _ in range(3):
+            module(torch.ones(2, 3))
+
+
+threads = [threading.Thread(target=call_slowly, args=(losses.torch_module(model),))
+           for _ in range(3)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+check(len(overlaps) == 9 and not any(overlaps), "modules over one model take turns")
 
 # Views that negate, types, and outputs under their names.
 def negated(x):

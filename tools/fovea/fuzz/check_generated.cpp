@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
+#include <memory>
 
+#include "codegen/plan/share_prepared.h"
 #include "codegen/reference/error_bounds.h"
 #include "runtime/threads.h"
 #include "tools/fovea/fuzz/check_stages.h"
@@ -148,6 +151,29 @@ class GeneratedProgram {
     Values values_;
 };
 
+/// All programs over the same parameters, by turns, while these become others and themselves again.
+void check_together(const Recipe& recipe, const Compiled& compiled, const runtime::Model& ready) {
+    Recipe other = recipe;
+    ++other.seed;
+    const auto parameters = std::make_shared<runtime::Parameters>(
+        ready, runtime::DimValues(recipe.sizes.begin(), recipe.sizes.end()));
+    std::vector<std::unique_ptr<GeneratedRuns>> together;
+    for (const CompiledProgram& program : compiled.model.programs)
+        together.push_back(std::make_unique<GeneratedRuns>(program.plan, parameters));
+    for (const Recipe* drawn : std::initializer_list<const Recipe*>{&recipe, &other, &recipe}) {
+        set_parameters(*parameters, draw_values(compiled.model.programs[0].plan, *drawn));
+        for (std::size_t p = 0; p < together.size(); ++p) {
+            const plan::Program& program = compiled.model.programs[p].plan;
+            const Values values = draw_values(program, *drawn);
+            GeneratedRuns alone(ready, program, recipe.sizes, values);
+            const Values expected = alone.run(recipe.sizes, values, kFuzzSeed, kFuzzStep);
+            if (!same_bits(expected, together[p]->run(recipe.sizes, values, kFuzzSeed, kFuzzStep)))
+                throw Wrong{fmt::format("{}, {}: together", compiled.where, program.name),
+                            "the bits depend on who has run over the same parameters before"};
+        }
+    }
+}
+
 }  // namespace
 
 Outcome check_generated(const Recipe& recipe, const Compiled& compiled,
@@ -165,6 +191,8 @@ Outcome check_generated(const Recipe& recipe, const Compiled& compiled,
                          plain.programs[std::size_t(p)], compiled.model.plan, program, ready)
             .check(outcome.counts);
     }
+    if (plan::has_shared(compiled.model.plan))
+        at(compiled.where, [&] { check_together(recipe, compiled, ready); });
     return outcome;
 }
 

@@ -13,10 +13,12 @@ namespace fovea::tool::fuzz {
 
 namespace {
 
-/// The programs of the runner with all outputs: those with gradients, where there are any.
+/// The programs of the runner with all outputs: those with gradients, where there are any, and
+/// where the schedule lets small tensors be shared, those that share them.
 std::vector<ProgramRequest> whole_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    if (has_gradient(model.graph))
+    const bool share = model.targets.cpu.cpu.sharing.least_bytes < target::CpuSharing().least_bytes;
+    if (has_gradient(model.graph) && !share)
         std::erase_if(requests, [](const ProgramRequest& request) {
             return request.gradients == Gradients::none;
         });

@@ -3,21 +3,48 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <new>
 
 namespace fovea::tool::fuzz {
 
-GuardedTensors::GuardedTensors(runtime::Instance& instance, const plan::Program& program,
-                               const SampleDims& dims) {
+namespace {
+
+/// Whether a parameter's next value may be written over it.
+bool moves(const plan::Program& program, const plan::Tensor& parameter) {
+    return std::ranges::any_of(program.tensors, [&](const plan::Tensor& tensor) {
+        return tensor.role == plan::Role::output && tensor.state && tensor.name == parameter.name;
+    });
+}
+
+}  // namespace
+
+GuardedTensors::GuardedTensors(runtime::Instance& instance, runtime::Parameters& parameters,
+                               const plan::Program& program, const SampleDims& dims) {
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         const plan::Tensor& tensor = program.tensors[i];
-        if ((tensor.role != plan::Role::input && tensor.role != plan::Role::output) || tensor.state)
-            continue;
-        std::int64_t bytes = size_of(tensor.dtype);
-        for (const Dim& dim : tensor.shape) bytes *= value_of(dim, dims);
-        if (bytes > 0) instance.place_tensor(i, guarded(std::size_t(bytes)));
+        const bool is_parameter = tensor.role == plan::Role::parameter;
+        const bool is_guarded =
+            is_parameter ? !moves(program, tensor) && !tensor.storage
+                         : tensor.role == plan::Role::input || tensor.role == plan::Role::output;
+        if (!is_guarded || tensor.state) continue;
+        std::int64_t count = size_of(tensor.dtype);
+        for (const Dim& dim : tensor.shape) count *= value_of(dim, dims);
+        if (count <= 0) continue;
+        const auto bytes = std::size_t(count);
+        void* const place = guarded(bytes);
+        if (is_parameter) hold_values(parameters.address(i), place, bytes);
+        instance.place_tensor(i, place);
     }
+}
+
+void GuardedTensors::hold_values(const void* values, void* place, std::size_t bytes) {
+    std::memcpy(place, values, bytes);
+    auto* const start = static_cast<std::byte*>(pages_.back().address);
+    const auto used = std::size_t(static_cast<std::byte*>(place) - start) + bytes;
+    if (mprotect(start, used, PROT_READ) != 0) throw std::bad_alloc();
 }
 
 GuardedTensors::~GuardedTensors() {

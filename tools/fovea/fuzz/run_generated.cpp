@@ -3,25 +3,38 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "tools/fovea/fuzz/guarded_tensors.h"
 #include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
 
-GeneratedRuns::GeneratedRuns(const runtime::Model& generated, const plan::Program& program,
-                             const SampleDims& dims, const Values& values, bool in_place)
-    : program_(program),
-      parameters_(generated, runtime::DimValues(dims.begin(), dims.end())),
-      instance_(generated, program.name, parameters_),
-      in_place_(in_place) {
-    for (std::size_t i = 0; i < parameters_.count(); ++i) {
-        const auto given = values.find(generated.parameters[i].name);
+void set_parameters(runtime::Parameters& parameters, const Values& values) {
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const auto given = values.find(parameters.model().parameters[i].name);
         if (given != values.end())
             std::copy(given->second.values.begin(), given->second.values.end(),
-                      parameters_.values(i).begin());
+                      parameters.values(i).begin());
     }
-    parameters_.mark_changed();
+    parameters.mark_changed();
+}
+
+GeneratedRuns::GeneratedRuns(const runtime::Model& generated, const plan::Program& program,
+                             const SampleDims& dims, const Values& values, bool in_place)
+    : GeneratedRuns(program,
+                    std::make_shared<runtime::Parameters>(
+                        generated, runtime::DimValues(dims.begin(), dims.end())),
+                    in_place) {
+    set_parameters(*parameters_, values);
+}
+
+GeneratedRuns::GeneratedRuns(const plan::Program& program,
+                             std::shared_ptr<runtime::Parameters> parameters, bool in_place)
+    : program_(program),
+      parameters_(std::move(parameters)),
+      instance_(parameters_->model(), program.name, *parameters_),
+      in_place_(in_place) {
     if (in_place) instance_.keep_states();
 }
 
@@ -42,7 +55,7 @@ Values GeneratedRuns::run(const SampleDims& dims, const Values& values, std::uin
     instance_.bind(runtime::DimValues(dims.begin(), dims.end()));
     std::optional<GuardedTensors> guarded;
     if (!instance_.executor()) {
-        guarded.emplace(instance_, program_, dims);
+        guarded.emplace(instance_, *parameters_, program_, dims);
         fill_with_nan(dims);
     }
     for (const plan::Tensor& tensor : program_.tensors)

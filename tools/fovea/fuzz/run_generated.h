@@ -1,11 +1,16 @@
 // Runs of a generated program on given values.
 #pragma once
 
+#include <memory>
+
 #include "codegen/plan/plan.h"
 #include "runtime/session.h"
 #include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool::fuzz {
+
+/// Gives parameters those among `values`.
+void set_parameters(runtime::Parameters& parameters, const Values& values);
 
 /// A generated program with its parameters, for runs one after the other.
 class GeneratedRuns {
@@ -14,6 +19,9 @@ class GeneratedRuns {
     /// `in_place`.
     GeneratedRuns(const runtime::Model& generated, const plan::Program& program,
                   const SampleDims& dims, const Values& values, bool in_place = false);
+    /// Over parameters that others run over, too.
+    GeneratedRuns(const plan::Program& program, std::shared_ptr<runtime::Parameters> parameters,
+                  bool in_place = false);
     GeneratedRuns(const GeneratedRuns&) = delete;
     GeneratedRuns& operator=(const GeneratedRuns&) = delete;
 
@@ -26,7 +34,7 @@ class GeneratedRuns {
     void fill_with_nan(const SampleDims& dims);
 
     const plan::Program& program_;
-    runtime::Parameters parameters_;
+    std::shared_ptr<runtime::Parameters> parameters_;
     runtime::Instance instance_;
     bool in_place_;
 };
