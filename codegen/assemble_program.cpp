@@ -211,8 +211,14 @@ class Assembly {
         plan::Step step{.kernel = pool_.number_of(kernel.kernel),
                         .name = kernel.kernel.name,
                         .sites = kernel::sites_of(kernel.kernel)};
-        for (int memory : kernel.memories)
-            step.arguments.push_back(tensor_of_[std::size_t(memory)]);
+        for (std::size_t i = 0; i < kernel.memories.size(); ++i) {
+            const int tensor = tensor_of_[std::size_t(kernel.memories[i])];
+            step.arguments.push_back(tensor);
+            const bool is_output = program_.tensors[std::size_t(tensor)].role == plan::Role::output;
+            if (kernel.prepared && kernel.kernel.buffers[i].written && is_output)
+                throw InternalError("plan: " + step.name + " is prepared once and writes output " +
+                                    program_.tensors[std::size_t(tensor)].name);
+        }
         (kernel.prepared ? program_.prepare : program_.steps).push_back(step);
     }
 

@@ -13,6 +13,7 @@
 #include "models/today/gpt2.h"
 #include "models/today/llama.h"
 #include "models/today/mistral.h"
+#include "models/today/qwen2.h"
 #include "models/today/qwen3.h"
 #include "models/today/t5.h"
 #include "models/today/vit.h"
@@ -39,6 +40,8 @@ static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_evaluate(s, {}); }>);
 static_assert(well_formed<[](Scope s) { llama(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { mistral(s, {.num_hidden_layers = 2}); }>);
+static_assert(
+    well_formed<[](Scope s) { qwen2(s, {.num_hidden_layers = 2, .tie_word_embeddings = true}); }>);
 static_assert(
     well_formed<[](Scope s) { qwen3(s, {.num_hidden_layers = 2, .tie_word_embeddings = true}); }>);
 static_assert(well_formed<[](Scope s) { gemma2(s, {.decoder = {.num_hidden_layers = 2}}); }>);
@@ -223,6 +226,8 @@ std::vector<ModelEntry> make_entries() {
         with_checkpoint(
             decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
             {kSilu, kWholeHeads}),
+        with_checkpoint(decoder_entry<qwen2>("qwen2", {}, {{"tie_word_embeddings", "true"}}),
+                        {kSilu, kWholeHeads, {"use_sliding_window", {"false"}}}),
         with_checkpoint(decoder_entry<qwen3>("qwen3", {},
                                              {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
                         {kSilu, kNoBias, kWholeHeads, {"use_sliding_window", {"false"}}}),

@@ -84,13 +84,18 @@ class Storage {
         return fused_.in_halves[std::size_t(group.nodes[0])] && input.op == Op::input &&
                input.dtype == fused_.half;
     }
-    /// From a value that may lie as `half`, and that nothing else reads, to an output of the
-    /// program that does.
+    /// From a value that each run computes, that may lie as `half` and that nothing else reads, to
+    /// an output of the program that does.
     bool writes_output(const Group& group) const {
         const int id = group.nodes[0], value = graph_[id].inputs[0];
         return graph_[id].dtype == fused_.half && fused_.output_of[std::size_t(id)] >= 0 &&
                base_of(value) == value && is_whole(fused_.layouts[std::size_t(value)]) &&
-               !kept_[std::size_t(value)] && may_change(value) && is_read_alone(value, id);
+               !is_prepared(value) && !kept_[std::size_t(value)] && may_change(value) &&
+               is_read_alone(value, id);
+    }
+    bool is_prepared(int value) const {
+        const int group = fused_.group_of[std::size_t(value)];
+        return group >= 0 && fused_.groups[std::size_t(group)].prepared;
     }
     /// Whether the memory of `value` is read by `reader` alone: other nodes may lie there, too.
     bool is_read_alone(int value, int reader) const {

@@ -54,6 +54,7 @@ enum class Gate { silu, gelu_tanh };
 struct DecoderForm {
     Mask mask = causal;
     bool norms_heads = false;  // rms_norm of each head of queries and keys
+    bool has_biases = false;   // of queries, keys and values
     Gate gate = Gate::silu;
     double scale = 0;      // of scores; 0: 1 / √width
     double score_cap = 0;  // 0: none
@@ -66,7 +67,7 @@ constexpr Tensor soft_cap(Tensor x, double cap) { return cap > 0 ? tanh(x / cap)
 constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                    const RotaryTable& table, Tensor x) {
     const auto project = [&](const char* name, const Dim& heads) {
-        return project_heads(s / name, x, heads, c.head_width(), false);
+        return project_heads(s / name, x, heads, c.head_width(), form.has_biases);
     };
     const auto turned = [&](const char* name, const char* norm, const Dim& heads) {
         Tensor y = project(name, heads);

@@ -39,6 +39,9 @@ struct Lacking {
 };
 constexpr Lacking kLacking[] = {
     {"mistral", "intermediate_size", 14336},
+    {"qwen2", "intermediate_size", 22016},
+    {"qwen2", "vocab_size", 151936},
+    {"qwen2", kKeyHeads, 32},
     {"qwen3", "intermediate_size", 22016},
     {"qwen3", "vocab_size", 151936},
     {"qwen3", "head_dim", 128},

@@ -20,6 +20,7 @@ MODELS = {
     "llama, tied": (hf.LlamaForCausalLM, decoder(hf.LlamaConfig, tie_word_embeddings=True)),
     "mistral": (hf.MistralForCausalLM, decoder(hf.MistralConfig, sliding_window=4)),
     "mistral, no window": (hf.MistralForCausalLM, decoder(hf.MistralConfig, sliding_window=None)),
+    "qwen2": (hf.Qwen2ForCausalLM, decoder(hf.Qwen2Config, tie_word_embeddings=True)),
     "qwen3": (hf.Qwen3ForCausalLM, decoder(hf.Qwen3Config, head_dim=10)),
     "gemma2": (hf.Gemma2ForCausalLM, decoder(hf.Gemma2Config, head_dim=8, sliding_window=5,
                                              query_pre_attn_scalar=8)),

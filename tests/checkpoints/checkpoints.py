@@ -328,7 +328,7 @@ def main():
         built(folder)
         embedded(folder)
         classified(folder)
-        for title in ["llama", "mistral", "qwen3", "gemma2", "gpt2"]:
+        for title in ["llama", "mistral", "qwen2", "qwen3", "gemma2", "gpt2"]:
             generated(folder, title)
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,

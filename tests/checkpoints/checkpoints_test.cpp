@@ -110,7 +110,7 @@ TEST_CASE("what a file lacks is what transformers takes for it") {
     // Heads.
     const char* const keys = "num_key_value_heads";
     CHECK(value("llama", R"("num_attention_heads": 4)", keys) == "4");
-    for (const char* model : {"llama", "mistral", "qwen3"})
+    for (const char* model : {"llama", "mistral", "qwen2", "qwen3"})
         CHECK(value(model, R"("num_attention_heads": 4, "num_key_value_heads": null)", keys) ==
               "4");
     CHECK(value("mistral", R"("num_attention_heads": 4)", keys) == "default");

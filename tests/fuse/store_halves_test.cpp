@@ -134,6 +134,21 @@ TEST_CASE("an output of halves that nothing else reads is written where the valu
     }
 }
 
+TEST_CASE("an output of halves is written in each run, where it is of parameters alone, too") {
+    for (bool fusion : {true, false}) {
+        Graph graph;
+        Scope s{&graph};
+        const Tensor weight = s.parameter("weight", {5, 3}, Initial::normal);
+        s.output("sums", cast(sum(weight, 1), bf16));
+        s.output("doubled", cast(weight * 2.0, bf16));
+        s.output("x", s.input("x", {"batch"}) + 1.0);
+        const plan::Program program = planned(graph, bf16, Gradients::none, fusion);
+        for (const plan::Step& step : program.prepare)
+            for (int tensor : step.arguments)
+                CHECK(program.tensors[std::size_t(tensor)].role != plan::Role::output);
+    }
+}
+
 TEST_CASE("float16 lies where bfloat16 does; its weights are transposed, not in pairs") {
     for (Gradients gradients : {Gradients::none, Gradients::of_parameters}) {
         CompiledModel model = compile_model(
