@@ -4,15 +4,26 @@
 
 #include <cstdint>
 
+#include "dtypes.h"
+
 namespace fovea::runtime {
 
 class Team;
 struct Shards;
 
+/// Floats of 16 bits, or none: null.
+struct HalfFloats {
+    const void* address = nullptr;
+    DType type = DType::bf16;  // or f16
+};
+
 /// What one call of a program is given besides its tensors.
 struct Call {
     const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
     void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
+    /// Of each parameter where its values lie as floats of 16 bits, for kernels that look its rows
+    /// up; among the tensors it then need not have any. Null: none does.
+    const HalfFloats* halves = nullptr;
     std::uint64_t seed = 0, step = 0;  // the key and the first counter word of dropout
     /// Where set, each thread runs whole shards of the batch (parallel/shards.h).
     const Shards* shards = nullptr;

@@ -35,6 +35,7 @@ void read_program(const ProgramRow& row, std::span<const std::string> dims, Prog
     program.computed = computed_checks(row.computed, dims);
     program.shards = row.shards;
     program.reads_padding = row.reads_padding;
+    program.whole = {row.whole.rows, row.whole.count};
     if (row.check_inputs) program.check_inputs = row.check_inputs;
 }
 
@@ -53,6 +54,7 @@ const Model& new_model(const Description& description) {
     model->stored_weights = description.stored_weights;
     model->verified_configs = description.verified_configs;
     model->shared_buffers = description.shared_buffers;
+    model->file_weights = description.file_weights;
     model->dims = names_of(description.dims);
     model->settings = settings_of(description.settings);
     model->parameters = parameter_specs(description.parameters, model->dims);

@@ -18,12 +18,14 @@ struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_w
 struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
 struct VerifiedConfigs;  // settings beside a config.json (checkpoint/verify_config.h)
 struct SharedBuffers;  // what all programs prepare of parameters (memory/shared_buffers.h)
+struct FileWeights;    // weights that stay in their file (weights/weights_in_file.h)
 struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
 struct ProfiledRuns;   // FOVEA_PROFILE (profile/program_profile.h); not with FOVEA_SMALL
 extern const StoredWeights kStoredWeights;
 extern const OpenSizes kOpenSizes;
 extern const VerifiedConfigs kVerifiedConfigs;
 extern const SharedBuffers kSharedBuffers;
+extern const FileWeights kFileWeights;
 extern const ShardedRuns kShardedRuns;
 extern const ProfiledRuns kProfiledRuns;
 #ifdef FOVEA_SMALL
@@ -86,6 +88,7 @@ struct ProgramRow {
     void (*check_inputs)(const Call&) = nullptr;
     ShardRule shards = {};
     bool reads_padding = false;
+    Table<int> whole = {};
 };
 
 /// As Model has it, with the parts to choose among.
@@ -94,7 +97,7 @@ struct Description {
     Rows dims;
     Rows settings;  // hidden 8 default training: that it is the default, in training alone
     Rows parameters;  // f32 [64, 8] xavier_uniform 8 -1 dense.weight: the fan in, the row of zeros;
-        // `frozen` and `copied` stand before
+        // `frozen`, `copied` and `looked_up` stand before
     Table<ProgramRow> programs;
     Rows aliases;  // the name in files, and in a row of its own the parameter
     Table<IsaPart> parts;
@@ -104,6 +107,7 @@ struct Description {
     Rows config_fields = "";  // hidden_act silu: the values that the model is right for
     const VerifiedConfigs* verified_configs = nullptr;  // null where the model has no settings
     const SharedBuffers* shared_buffers = nullptr;
+    const FileWeights* file_weights = nullptr;  // null where weights had better be copied
 };
 
 /// The model of these tables with the part that `choose_isa` chooses, whose UserError it passes on.

@@ -58,6 +58,7 @@ Call Instance::complete(Call call) {
     if (tensors_.empty()) throw InternalError("program '{}' is not bound", {program_->name});
     call.dims = dims_.data();
     call.tensors = tensors_.data();
+    call.halves = parameters_->halves();
     call.shards = layout_ ? &layout_->shards : nullptr;
     call.states_stay = keeps_states_ && leaves_states_;
     call.states_changed = states_changed_;
@@ -125,6 +126,8 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
         do_work(checked.call(), work);
         checked.rethrow();
     };
+    if (call.prepare)
+        for (const int i : program_->whole) (void)parameters_->values(static_cast<std::size_t>(i));
     if (call.prepare && shared_) {
         prepare(call, version);
         call.prepare = false;

@@ -128,6 +128,7 @@ void Parameters::lie_at(std::size_t i, float* address) {
 
 std::span<float> Parameters::block(std::size_t i, std::int64_t count) {
     fetch();
+    if (outside_) outside_->keep(i);
     return {address(i), static_cast<std::size_t>(count)};
 }
 

@@ -20,6 +20,21 @@ class HeldBuffers;  // memory/shared_buffers.h
 /// Values of dims by name.
 using DimValues = std::map<std::string, std::int64_t>;
 
+/// Values of parameters that are not where these start, as those in a file.
+class OutsideValues {
+  public:
+    /// Has the values of parameter i stand where it starts, to be read and written from then on:
+    /// called before they are handed out, from any thread.
+    virtual void keep(std::size_t i) = 0;
+    /// Values were written.
+    virtual void changed() = 0;
+    /// As Call::halves.
+    virtual const HalfFloats* halves() const = 0;
+
+  protected:
+    ~OutsideValues() = default;
+};
+
 /// The parameters of a model in one flat, aligned array; every parameter starts at a multiple of
 /// 64 bytes, the gaps are zero. Those that are trained come first; gradients and optimizer moments
 /// have their offsets.
@@ -55,7 +70,10 @@ class Parameters {
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
     /// Whoever writes values says so, once they stand: every instance over these parameters then
     /// prepares its buffers anew before its next run. `initialize` and `load_parameters` do.
-    void mark_changed() { ++version_; }
+    void mark_changed() {
+        ++version_;
+        if (outside_) outside_->changed();
+    }
     std::uint64_t version() const { return version_; }  // from 1
     /// Where the flat array starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }
@@ -66,8 +84,12 @@ class Parameters {
     /// Lets a parameter lie elsewhere, in memory that outlives these parameters; before instances
     /// are bound. Then there is no flat array to be had: `flat` and `trained` are InternalErrors.
     void lie_at(std::size_t i, float* address);
-    /// Copies the values back from a device that updates them, called before each access. Empty:
-    /// the values are in host memory.
+    /// Null: all values stand where parameters start.
+    void set_outside(OutsideValues* outside) { outside_ = outside; }
+    /// As Call::halves.
+    const HalfFloats* halves() const { return outside_ ? outside_->halves() : nullptr; }
+    /// Copies the values back from a device that updates them, called before each access and each
+    /// run, or throws where they are lost. Empty: the values are in host memory.
     void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
     void fetch() {
         if (fetch_) fetch_();
@@ -95,6 +117,7 @@ class Parameters {
     std::uint64_t version_ = 1;
     Arena values_;
     std::vector<float*> elsewhere_;  // null: in the flat array
+    OutsideValues* outside_ = nullptr;
     std::function<void()> fetch_;
     std::shared_ptr<HeldBuffers> shared_buffers_;
 };

@@ -29,9 +29,10 @@ struct TensorSpec {
     std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
     bool frozen = false;               // a parameter that is not trained
-    /// Of a parameter: programs that give no gradients read what is shared of it, and nothing else
-    /// (memory/shared_buffers.h).
-    bool copied = false;
+    /// Of a parameter: programs read what is shared of it (memory/shared_buffers.h), rows of it if
+    /// it is `looked_up` (Call::halves), and nothing else, but for those that give gradients and
+    /// those that say so (Program::whole).
+    bool copied = false, looked_up = false;
     WeightStorage storage{};  // of a parameter
     /// An input or an output that outlives a call. The output has the name of the input or the
     /// parameter that it may lie over: the program has read that before it writes.
@@ -88,6 +89,7 @@ struct Program {
     std::vector<std::vector<int>> needs = {};
     ShardRule shards = {};
     bool reads_padding = false;  // how far its input `src` is padded matters
+    std::span<const int> whole = {};  // parameters that are `copied` and that it reads otherwise
     /// Where set, makes what runs the calls of an instance, instead of `run`.
     std::function<std::unique_ptr<Executor>()> executor = nullptr;
 };
@@ -120,6 +122,7 @@ struct Model {
     const OpenSizes* open_sizes = nullptr;
     const StoredWeights* stored_weights = nullptr;
     const SharedBuffers* shared_buffers = nullptr;
+    const FileWeights* file_weights = nullptr;
     const VerifiedConfigs* verified_configs = nullptr;
     /// Where set: the command `quantize` of its program (language/quantize_command.h).
     int (*quantize)(const std::string& program, const Model& model,

@@ -252,6 +252,10 @@ SafetensorsFile::SafetensorsFile(std::string path, MappedFile file)
     is_mapped_ = file.is_mapped;
 }
 
+bool SafetensorsFile::was_written_to() const {
+    return is_mapped_ && std::any_of(owners_.begin(), owners_.end(), runtime::was_written_to);
+}
+
 void SafetensorsFile::merge(SafetensorsFile other) {
     for (const TensorView& tensor : other.tensors_) {
         if (find(tensor.name))

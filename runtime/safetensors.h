@@ -54,6 +54,8 @@ class SafetensorsFile {
     SafetensorsFile(std::string path, MappedFile file);
     /// Whether all bytes are a file's, whose pages can be let go and had again.
     bool is_mapped() const { return is_mapped_; }
+    /// Whether somebody has written to a mapped file since: its bytes may be others now.
+    bool was_written_to() const;
     /// Takes the tensors of another file, and what owns them, in. UserError when both have one of
     /// a name.
     void merge(SafetensorsFile other);

@@ -159,6 +159,7 @@ std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> 
     return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
         spec.frozen = row.skip("frozen ");
         spec.copied = row.skip("copied ");
+        spec.looked_up = row.skip("looked_up ");
         read_tensor(row, dims, spec);
         spec.initial = row.initial();
         spec.fan_in = row.number();

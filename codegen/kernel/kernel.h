@@ -62,6 +62,9 @@ struct Buffer {
     bool written = false;
     bool optional = false;  // stored to where there is such memory: some programs have none
     WeightStorage storage{};
+    /// Rows that ids pick are all that is read of it: on a CPU it may lie as floats of 16 bits, as
+    /// weights in a file do.
+    bool looked_up = false;
 };
 
 /// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many,

@@ -43,7 +43,9 @@ struct Tensor {
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
     bool frozen = false;               // parameters: it is not trained
     WeightStorage storage{};           // parameters
-    bool copied = false;  // parameters: read where shared tensors are made of it, and by gradients
+    /// Parameters: programs read them where shared tensors are made of them, by their rows
+    /// (`looked_up`), and in no other way, but for those with gradients or with a list (`whole`).
+    bool copied = false, looked_up = false;
     bool state = false;  // inputs and outputs: it outlives a call
     /// Of a state the tensor of its old value, whose memory it may have; of a buffer the one whose
     /// memory it has.
@@ -118,6 +120,7 @@ struct Program {
     /// For each output, by number among the inputs, those that it depends on. No list at all, as in
     /// programs that give gradients: every output needs every input.
     std::vector<std::vector<int>> needs{};
+    std::vector<int> whole{};  // parameters that are `copied` and that it reads otherwise
 };
 
 struct Setting {

@@ -15,6 +15,9 @@ struct MappedFile {
     bool is_mapped = false;  // else the bytes are a copy
 };
 
+/// Whether somebody has written to the file of a MappedFile that is mapped, whose owner this is.
+bool was_written_to(const std::shared_ptr<const void>& owner);
+
 /// Maps a regular file: pages come into memory when they are read. Others (pipes) are read whole.
 /// What becomes of the file after that, but for being replaced by another, is not allowed to
 /// change it. UserError as `read_file` has them.

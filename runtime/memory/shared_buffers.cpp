@@ -38,6 +38,11 @@ class HeldBuffers {
         source_ = source;
     }
 
+    void do_alone(const std::function<void()>& work) {
+        const std::lock_guard lock(mutex_);
+        work();
+    }
+
     void run(const Program& program, std::uint64_t version, Call& call,
              const std::function<void()>& work) {
         std::unique_lock lock(mutex_);
@@ -97,6 +102,7 @@ const SharedBuffers kSharedBuffers = {
     [](const Parameters& parameters) { return std::make_shared<HeldBuffers>(parameters); },
     [](HeldBuffers& held, int number) { return held.place(number); },
     [](HeldBuffers& held, SharedBuffers::Source source) { held.set_source(source); },
+    [](HeldBuffers& held, const std::function<void()>& work) { held.do_alone(work); },
     [](HeldBuffers& held, const Program& program, std::uint64_t version, Call& call,
        const std::function<void()>& work) { held.run(program, version, call, work); }};
 

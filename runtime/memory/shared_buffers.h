@@ -27,6 +27,8 @@ struct SharedBuffers {
         void* state = nullptr;
     };
     void (*set_source)(HeldBuffers& held, Source source);
+    /// Does `work` while no run fills any. From any thread.
+    void (*alone)(HeldBuffers& held, const std::function<void()>& work);
     /// Does `work`, which prepares what `program` reads by `call`, and fills what was not filled
     /// from the parameters of this version. While it does, no other fills any. From any thread.
     void (*run)(HeldBuffers& held, const Program& program, std::uint64_t version, Call& call,

@@ -98,7 +98,8 @@ class Model(_Held):
 
     @classmethod
     def load(cls, file):
-        """From a safetensors file, by the names of the parameters."""
+        """From a safetensors file, by the names of the parameters. Where the package has no
+        gradients, they stay there: another file may take its name, and none writes to it."""
         handle = ctypes.c_void_p()
         cls._library.call("load", _bytes("the file", file), ctypes.byref(handle))
         return cls._of(handle)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "../error.h"
 #include "../files/weights_format.h"
@@ -189,9 +190,10 @@ void run_model(const Model& model, const RunRequest& request, const SafetensorsF
     const Program& program = choose_program(model, request);
     const std::vector<bool> wanted = wanted_outputs(program, request);
     Parameters parameters(model, dims);
-    std::optional<WeightsInFile> in_file;
-    if (weights && request.gradients) load_parameters(parameters, *weights);
-    else if (weights) in_file.emplace(parameters, *weights).load();
+    std::shared_ptr<const WeightsInFile> in_file;
+    if (weights && model.file_weights && !request.gradients)
+        in_file = model.file_weights->take(parameters, *weights);
+    else if (weights) load_parameters(parameters, *weights);
     Instance instance(model, program.name, parameters);
     instance.bind(dims);
     fill_inputs(instance, inputs, wanted);

@@ -11,6 +11,7 @@
 #include "../runner/bind_dims.h"
 #include "../weights/storage_name.h"
 #include "../weights/weight_tensors.h"
+#include "../weights/weights_in_file.h"
 
 namespace fovea::runtime {
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
@@ -19,6 +20,8 @@ TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
     verify_weights_format(tensors);
     const DimValues sizes =
         model.open_sizes ? model.open_sizes->in_file(model, tensors) : DimValues();
+    if (model.file_weights) parameters_ = model.file_weights->load(model, sizes, tensors);
+    if (parameters_) return;
     parameters_ = std::make_shared<Parameters>(model, sizes);
     load_parameters(*parameters_, tensors);
 }

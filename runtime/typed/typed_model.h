@@ -25,7 +25,8 @@ class TypedModel {
     std::int64_t parameter_count() const;
     /// Every name, in the order of the header.
     std::vector<std::string> parameter_names() const;
-    /// The values of one parameter, row-major; UserError for a name that the model has not.
+    /// The values of one parameter, row-major; UserError for a name that the model has not. Those
+    /// that stay in a file are in memory from then on.
     std::span<const float> parameter(std::string_view name) const;
     const std::vector<std::int64_t>& parameter_shape(std::string_view name) const;
     /// Writes one parameter, while no session over this model or a copy of it runs. UserError
@@ -38,7 +39,9 @@ class TypedModel {
 
   protected:
     /// From a safetensors file, by name. Sizes that the model leaves open are those of the file.
-    /// UserError with the file and the parameter that is missing or has another shape.
+    /// UserError with the file and the parameter that is missing or has another shape. Where no
+    /// program gives gradients, weights stay in the file (FileWeights): another may take its name,
+    /// but when somebody has written to it, runs and looks at parameters are UserErrors.
     TypedModel(const runtime::Model& model, const std::string& file);
     /// Drawn, as PyTorch draws those of such layers; the same numbers on every machine.
     TypedModel(const runtime::Model& model, const DimValues& sizes, std::uint64_t seed);

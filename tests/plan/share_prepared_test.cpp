@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "codegen/kernel/builder.h"
 #include "codegen/pipeline.h"
+#include "codegen/plan/look_up_rows.h"
 
 using namespace fovea;
 
@@ -94,6 +96,62 @@ TEST_CASE("a schedule says how large a tensor is that is shared") {
     CHECK(count(0) == 3);
     CHECK(count(4 * 256 * 256) == 2);
     CHECK(count(4 * 256 * 256 + 1) == 0);
+}
+
+TEST_CASE("the rows of a table that is a weight besides are looked up as they lie") {
+    const auto text = [](bool adds_all) {
+        Graph graph;
+        Scope s{&graph};
+        const Tensor ids = s.input("ids", {"rows"}, i32);
+        const Tensor table = embedding_table(s / "words", 512, 256);
+        Tensor x = look_up(s / "words", table, ids) * 2.0;
+        if (adds_all) x = x + sum(table, 0);
+        s.output("y", linear(relu(linear(s / "first", x, 256)), table));
+        return graph;
+    };
+    for (const bool adds_all : {false, true}) {
+        CAPTURE(adds_all);
+        const plan::Model model = shared_model({{.name = "forward", .graph = text(adds_all)}});
+        REQUIRE(model.parameters[0].name == "words.weight");
+        CHECK(model.parameters[0].looked_up == !adds_all);
+        CHECK(model.parameters[0].copied == !adds_all);
+        CHECK(plan::looks_up_rows(model) == !adds_all);
+        CHECK(numbers(model.programs[0]).size() == 2);
+        // The larger one is prepared first.
+        const plan::Step& first = model.programs[0].prepare[0];
+        CHECK(std::ranges::count(first.arguments, 0) == 1);
+    }
+}
+
+TEST_CASE("a program that reads all of a table says so where others look rows of it up") {
+    const auto text = [](bool adds_all) {
+        Graph graph;
+        Scope s{&graph};
+        const Tensor ids = s.input("ids", {"rows"}, i32);
+        const Tensor table = embedding_table(s / "words", 512, 256);
+        const Tensor x = look_up(s / "words", table, ids);
+        s.output("y", adds_all ? x + sum(table, 0) : x);
+        return graph;
+    };
+    const plan::Model model = shared_model(
+        {{.name = "rows", .graph = text(false)}, {.name = "all", .graph = text(true)}});
+    CHECK((model.parameters[0].copied && model.parameters[0].looked_up));
+    CHECK(model.programs[0].whole.empty());
+    CHECK(model.programs[1].whole == std::vector<int>{0});
+}
+
+TEST_CASE("a table of which programs with gradients alone look rows up is not marked") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor ids = s.input("ids", {"rows"}, i32);
+    s.output("y", look_up(s / "words", embedding_table(s / "words", 512, 256), ids));
+    const auto model_of = [&](Gradients gradients) {
+        return shared_model({{.name = "forward", .graph = graph, .gradients = gradients}});
+    };
+    CHECK(plan::looks_up_rows(model_of(Gradients::none)));
+    CHECK(plan::leaves_in_file(model_of(Gradients::none)));
+    CHECK(!plan::looks_up_rows(model_of(Gradients::of_parameters)));
+    CHECK(!plan::leaves_in_file(model_of(Gradients::of_parameters)));
 }
 
 TEST_CASE("a parameter that meets what is shared of another is read as it lies") {

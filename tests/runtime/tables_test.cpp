@@ -58,6 +58,14 @@ TEST_CASE("a parameter's row says that it is frozen") {
     CHECK(specs[1].name == "frozen b");
 }
 
+TEST_CASE("a parameter's row says how programs read it") {
+    const auto specs = parameter_specs(
+        "copied f32 [8] zeros 0 -1 w\0frozen copied looked_up f32 [8] zeros 0 -1 t\0", kDimNames);
+    REQUIRE(specs.size() == 2);
+    CHECK((specs[0].copied && !specs[0].looked_up));
+    CHECK((specs[1].frozen && specs[1].copied && specs[1].looked_up));
+}
+
 TEST_CASE("names hold anything but the end of a text") {
     CHECK(names_of("").empty());
     CHECK(names_of("one\0two  words\0\tthree]\0") ==

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "codegen/base/error.h"
-#include "codegen/emit/cpp/program_text.h"
+#include "codegen/emit/cpp/program_description.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/depfile.h"

@@ -66,7 +66,8 @@ void Values::define_rows(const std::vector<Id>& nodes) {
         std::string& known = row_names_[std::to_string(access->buffer) + " " + offset.text];
         if (known.empty()) known = signature_.fresh(signature_.buffer(access->buffer) + "_row");
         name = known;
-        writer_.line((buffer.storage ? "const " : "") + pointer_type(buffer) + " " + name + " = " +
+        const bool is_pointer = !buffer.storage && !buffer.looked_up;
+        writer_.line((is_pointer ? "" : "const ") + pointer_type(buffer) + " " + name + " = " +
                      start(*access).text + ";");
     }
 }

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "codegen/emit/cpp/interface/interface.h"
+#include "codegen/emit/cpp/program_description.h"
 #include "codegen/emit/cpp/program_text.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/skeletons.h"
+#include "codegen/plan/look_up_rows.h"
 #include "codegen/plan/share_prepared.h"
 
 namespace fovea::emit {
@@ -22,9 +24,10 @@ std::vector<std::string> parameter_rows(const Model& model) {
     std::vector<std::string> rows;
     for (const plan::Tensor& tensor : model.parameters)
         rows.push_back(std::string(tensor.frozen ? "frozen " : "") +
-                       (tensor.copied ? "copied " : "") + tensor_fields(tensor) +
-                       kInitials[int(tensor.initial)] + " " + std::to_string(tensor.fan_in) + " " +
-                       std::to_string(tensor.zero_row) + " " + tensor.name);
+                       (tensor.copied ? "copied " : "") + (tensor.looked_up ? "looked_up " : "") +
+                       tensor_fields(tensor) + kInitials[int(tensor.initial)] + " " +
+                       std::to_string(tensor.fan_in) + " " + std::to_string(tensor.zero_row) + " " +
+                       tensor.name);
     return rows;
 }
 
@@ -61,7 +64,8 @@ std::vector<std::string> needed_parts(const Model& model, Writer& writer) {
         {plan::has_stored_weights(model) ? "&kStoredWeights" : null, null},
         {write_texts("config_fields", model.config_fields, writer), none},
         {has_config(model) ? "&kVerifiedConfigs" : null, null},
-        {plan::has_shared(model) ? "&kSharedBuffers" : null, null}};
+        {plan::has_shared(model) ? "&kSharedBuffers" : null, null},
+        {plan::leaves_in_file(model) ? "&kFileWeights" : null, null}};
     std::vector<std::string> parts, lacking;
     for (const auto& [field, unset] : fields) {
         lacking.push_back(field);
@@ -197,6 +201,7 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     const auto replicates = [](const plan::Program& program) { return program.replicas.slots > 0; };
     if (std::any_of(model.programs.begin(), model.programs.end(), replicates))
         head.line("#include \"fovea/cpu/replicas.h\"");
+    if (plan::looks_up_rows(model)) head.line("#include \"fovea/cpu/table_floats.h\"");
     if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
     if (plan::has_halves(model, DType::bf16))
         head.line("#include \"fovea/cpu/contract_bfloat16.h\"");

@@ -1,5 +1,5 @@
-// One program of a generated model: the functions that run and prepare, which are compiled for each
-// instruction set, and its checks and description, which are compiled once.
+// The functions that run and prepare one program of a generated model, which are compiled for each
+// instruction set.
 #pragma once
 
 #include "codegen/emit/cpp/writer.h"
@@ -9,23 +9,8 @@ namespace fovea::emit {
 
 /// `run_…` and `prepare_…`. Kernels have their final, distinct names in `model`.
 void write_program_code(const plan::Model& model, const plan::Program& program, Writer& writer);
-/// `check_…`, the tables `…_inputs` and so on, and `…_program`.
-void write_program_description(const plan::Model& model, const plan::Program& program,
-                               Writer& writer);
 
-/// Writes a table of a file's description, `constexpr type name[] = {rows};`, and gives what stands
-/// for it: its name, or `{}` where there are no rows.
-std::string write_rows(const std::string& type, const std::string& name,
-                       const std::vector<std::string>& rows, Writer& writer);
-
-/// The same for a table that is a text, `constexpr char name[] = "row\0"`; `""` where there are no
-/// rows.
-std::string write_texts(const std::string& name, const std::vector<std::string>& rows,
-                        Writer& writer);
-
-/// `i32 [batch, src_len] `: the start of a tensor's row in a table.
-std::string tensor_fields(const plan::Tensor& tensor);
-/// A string literal.
-std::string quoted(const std::string& text);
+/// The dims that a text mentions, from those of `call`.
+void define_dims(const plan::Model& model, const std::string& text, Writer& writer);
 
 }  // namespace fovea::emit

@@ -41,6 +41,7 @@ std::int64_t group_in_memory(const Buffer& buffer) {
 }
 
 std::string pointer_type(const Buffer& buffer) {
+    if (buffer.looked_up) return "TableFloats";
     if (!buffer.storage) return (buffer.written ? "" : "const ") + element_type(buffer.dtype) + "*";
     return "Weights<" + std::to_string(buffer.storage.bits) + ", " +
            std::to_string(group_in_memory(buffer)) + ", " + spell(buffer.shape[1]).text + ">";

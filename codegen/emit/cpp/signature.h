@@ -18,7 +18,8 @@ bool mentions(const std::string& text, const std::string& name);
 
 /// The C++ type of an element: float, i32, bool, bf16, f16.
 std::string element_type(DType dtype);
-/// What an argument of a kernel is for a buffer: `const float*`, or `Weights<8, 32, 576>`.
+/// What an argument of a kernel is for a buffer: `const float*`, `TableFloats`, or
+/// `Weights<8, 32, 576>`.
 std::string pointer_type(const kernel::Buffer& buffer);
 /// Numbers of a group as such a weight lies in memory.
 std::int64_t group_in_memory(const kernel::Buffer& buffer);

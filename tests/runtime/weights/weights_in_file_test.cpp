@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "runtime/error.h"
@@ -15,26 +14,11 @@
 
 using namespace fovea::runtime;
 using fovea::test::kSharedWidth;
+using fovea::test::looking_up_model;
 using fovea::test::shared_model;
+using fovea::test::write_shared_weights;
 
 namespace {
-
-/// Files of weight and bias, all of one value: 0.5 and 2, in float32 or bfloat16.
-std::string write_weights(const fovea::test::TemporaryFolder& folder, bool halves) {
-    const std::string path = folder.file("weights.safetensors");
-    std::vector<float> floats[] = {std::vector<float>(kSharedWidth, 0.5F),
-                                   std::vector<float>(kSharedWidth, 2.F)};
-    std::vector<std::uint16_t> bits[] = {std::vector<std::uint16_t>(kSharedWidth, 0x3f00),
-                                         std::vector<std::uint16_t>(kSharedWidth, 0x4000)};
-    std::vector<TensorView> tensors;
-    for (const int i : {0, 1}) {
-        const Bytes bytes =
-            halves ? std::as_bytes(std::span(bits[i])) : std::as_bytes(std::span(floats[i]));
-        tensors.push_back({i ? "bias" : "weight", halves ? "BF16" : "F32", {kSharedWidth}, bytes});
-    }
-    write_safetensors(path, std::move(tensors));
-    return path;
-}
 
 float y_from_file(Instance& instance) {
     instance.bind({{"batch", 1}});
@@ -52,7 +36,7 @@ TEST_CASE("programs read weights of a file as they lie there, or as they were be
     for (const bool halves : {false, true}) {
         CAPTURE(halves);
         const fovea::test::TemporaryFolder folder;
-        const SafetensorsFile file = read_weights(write_weights(folder, halves));
+        const SafetensorsFile file = read_weights(write_shared_weights(folder, halves));
         Parameters parameters(shared_model(), {});
         WeightsInFile in_file(parameters, file);
         in_file.load();
@@ -61,19 +45,50 @@ TEST_CASE("programs read weights of a file as they lie there, or as they were be
         Instance first(shared_model(), "first", parameters);
         Instance third(shared_model(), "third", parameters);
         CHECK(y_from_file(first) == kSharedWidth);
-        CHECK(parameters.values(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
+        CHECK(parameters.address(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
         CHECK(y_from_file(first) == kSharedWidth);
         // Each parameter comes when it is wanted.
         CHECK(y_from_file(third) == 6 * kSharedWidth);
         parameters.mark_changed();
         CHECK(y_from_file(first) == kSharedWidth);
         CHECK(y_from_file(third) == 6 * kSharedWidth);
+        // Values that are asked for are there, and stay.
+        CHECK(parameters.values(1)[7] == 2);
+        parameters.values(1)[7] = 4;
+        parameters.mark_changed();
+        CHECK(y_from_file(first) == kSharedWidth);
+        CHECK(y_from_file(third) == 6 * kSharedWidth + 6);
+        CHECK(parameters.address(1)[7] == 4);
+    }
+}
+
+TEST_CASE("rows that programs look up stay in the file, which others are prepared of") {
+    for (const bool halves : {false, true}) {
+        CAPTURE(halves);
+        const fovea::test::TemporaryFolder folder;
+        const std::string path = write_shared_weights(folder, halves);
+        for (const bool mapped : {false, true}) {
+            CAPTURE(mapped);
+            const SafetensorsFile file = mapped ? read_weights(path) : read_safetensors(path);
+            Parameters parameters(looking_up_model(), {});
+            WeightsInFile in_file(parameters, file);
+            in_file.load();
+            const HalfFloats* const table = parameters.halves();
+            CHECK(is_in(file, "weight", table[0].address) == halves);
+            CHECK(table[1].address == nullptr);
+            Instance first(looking_up_model(), "first", parameters);
+            Instance fourth(looking_up_model(), "fourth", parameters);
+            CHECK(y_from_file(fourth) == 0.5F);
+            CHECK(y_from_file(first) == kSharedWidth);
+            CHECK(y_from_file(fourth) == 0.5F);
+            CHECK(parameters.address(0)[kSharedWidth / 2] == (halves ? 0 : 0.5F));
+        }
     }
 }
 
 TEST_CASE("parameters that lie in a file are no flat array") {
     const fovea::test::TemporaryFolder folder;
-    const SafetensorsFile file = read_weights(write_weights(folder, false));
+    const SafetensorsFile file = read_weights(write_shared_weights(folder, false));
     Parameters parameters(shared_model(), {});
     WeightsInFile(parameters, file).load();
     CHECK_THROWS_AS(parameters.flat(), InternalError);
@@ -82,7 +97,7 @@ TEST_CASE("parameters that lie in a file are no flat array") {
 
 TEST_CASE("weights that a device takes are copies, and those of a pipe come when they are wanted") {
     const fovea::test::TemporaryFolder folder;
-    const std::string path = write_weights(folder, false);
+    const std::string path = write_shared_weights(folder, false);
     Model on_device = shared_model();
     for (Program& program : on_device.programs)
         program.executor = []() -> std::unique_ptr<Executor> { return nullptr; };

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "codegen/emit/cpp/interface/python_names.h"
-#include "codegen/emit/cpp/program_text.h"
+#include "codegen/emit/cpp/program_description.h"
 #include "codegen/kernel/print.h"
 
 namespace fovea::emit {
