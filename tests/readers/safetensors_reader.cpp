@@ -7,6 +7,7 @@
 #include "runtime/files/files.cpp"
 #include "runtime/files/json.cpp"
 #include "runtime/files/locked_file.cpp"
+#include "runtime/files/mapped_file.cpp"
 #include "runtime/files/number_text.cpp"
 #include "runtime/files/parse_json.cpp"
 #include "runtime/files/printable.cpp"
