@@ -262,6 +262,13 @@ T* as(Kernel& kernel, Id id) {
     return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
 }
 
+/// What node `id` loads or stores, or null.
+inline const Access* access_of(const Kernel& kernel, Id id) {
+    if (const auto* load = as<Load>(kernel, id)) return &load->access;
+    if (const auto* store = as<Store>(kernel, id)) return &store->access;
+    return nullptr;
+}
+
 /// The form that a kernel's loops make: what `Kernel::form` is set to when a kernel is built.
 Form form_of_loops(const Kernel& kernel);
 

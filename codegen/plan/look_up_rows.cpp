@@ -4,26 +4,16 @@
 
 namespace fovea::plan {
 
-namespace {
-
-/// What a node reads or writes, or null.
-const kernel::Access* access_of(const kernel::Node& node) {
-    if (const auto* load = std::get_if<kernel::Load>(&node.operation)) return &load->access;
-    if (const auto* store = std::get_if<kernel::Store>(&node.operation)) return &store->access;
-    return nullptr;
-}
-
-}  // namespace
-
 bool can_look_up(const kernel::Kernel& kernel, std::size_t buffer) {
     const kernel::Buffer& table = kernel.buffers[buffer];
     if (kernel.form != kernel::Form::rows || table.dtype != DType::f32 || table.written ||
         table.optional || table.storage)
         return false;
-    return std::ranges::all_of(kernel.nodes, [&](const kernel::Node& node) {
-        const kernel::Access* const access = access_of(node);
-        return !access || access->buffer != int(buffer) || access->row >= 0;
-    });
+    for (kernel::Id id = 0; id < kernel::Id(kernel.nodes.size()); ++id) {
+        const kernel::Access* const access = kernel::access_of(kernel, id);
+        if (access && access->buffer == int(buffer) && access->row < 0) return false;
+    }
+    return true;
 }
 
 bool looks_up_rows(const Model& model) {

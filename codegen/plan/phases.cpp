@@ -12,14 +12,10 @@ class Touched {
     Touched(const std::vector<Tensor>& tensors, const std::vector<kernel::Kernel>& kernels)
         : tensors_(&tensors), kernels_(&kernels) {}
 
-    void add(const Step& step) {
+    /// Of `all` it touches, or of what all threads share.
+    void add(const Step& step, bool all = true) {
         for (std::size_t i = 0; i < step.arguments.size(); ++i)
-            (writes(step, i) ? written_ : read_).insert(memory_of(step.arguments[i]));
-    }
-    /// The same without what each thread has for itself.
-    void add_shared(const Step& step) {
-        for (std::size_t i = 0; i < step.arguments.size(); ++i)
-            if (!(*tensors_)[std::size_t(step.arguments[i])].replicated)
+            if (all || !(*tensors_)[std::size_t(step.arguments[i])].replicated)
                 (writes(step, i) ? written_ : read_).insert(memory_of(step.arguments[i]));
     }
 
@@ -89,7 +85,7 @@ class Phases {
         }
         for (std::size_t i = ordered_.size() - (steps_.size() - later.size()); i < ordered_.size();
              ++i)
-            shared.add_shared(ordered_[i]);
+            shared.add(ordered_[i], false);
         steps_ = std::move(later);
     }
 

@@ -91,11 +91,10 @@ struct Shards {
     std::string reason{};  // why it is cut, or why not
 };
 
-/// What each thread computes for itself where the steps that do touch at most `most` numbers:
-/// `numbers` is what the largest one touches (replicate.h).
+/// What each thread computes for itself where the largest of the steps that do touches at most the
+/// target's `replicated_numbers`: it touches `numbers` (replicate.h).
 struct Replicas {
     Dim numbers{};
-    std::int64_t most = 0;
     int slots = 0;  // that each thread has; 0: no step is replicated
 };
 

@@ -71,7 +71,7 @@ class Replication {
                 if (writes(step, at))
                     tensor(step.arguments[at]).slot = free_slot(i, step.arguments[at]);
         }
-        program_.replicas = {largest.dim(), most, int(last_of_slot_.size())};
+        program_.replicas = {largest.dim(), int(last_of_slot_.size())};
     }
 
   private:

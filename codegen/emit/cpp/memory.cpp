@@ -8,12 +8,6 @@ namespace fovea::emit {
 
 using namespace kernel;
 
-const Access* Values::access_of(const Kernel& kernel, Id id) {
-    if (auto load = as<Load>(kernel, id)) return &load->access;
-    if (auto store = as<Store>(kernel, id)) return &store->access;
-    return nullptr;
-}
-
 bool Values::moves(AxisId axis) const {
     return std::find(place.moving.begin(), place.moving.end(), axis) != place.moving.end();
 }

@@ -153,8 +153,8 @@ class ProgramText {
     void define_replicas() {
         const plan::Replicas& replicas = program_.replicas;
         writer_.line("// Of steps that touch few numbers: each thread may have its own.");
-        writer_.line("const Replicas<" + std::to_string(replicas.most) + ", " +
-                     std::to_string(replicas.slots) + "> replicas(call, " +
+        writer_.line("const Replicas<" + std::to_string(model_.target.lowering.replicated_numbers) +
+                     ", " + std::to_string(replicas.slots) + "> replicas(call, " +
                      spell(replicas.numbers).text + ");");
     }
 

@@ -66,8 +66,6 @@ class Values {
     /// The same, or the row pointer that was defined for it.
     std::string start_of_row(const kernel::Access& access);
 
-    static const kernel::Access* access_of(const kernel::Kernel& kernel, kernel::Id id);
-
   private:
     struct Address {
         std::string pointer;

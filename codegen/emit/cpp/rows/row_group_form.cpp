@@ -35,7 +35,7 @@ bool is_the_same_in_lanes(const Kernel& kernel, const Map& map) {
 /// Why a number for each row, or a store of one, has no form.
 std::optional<std::string> why_not_per_row(const Kernel& kernel, Id id) {
     const DType dtype = kernel.nodes[std::size_t(id)].dtype;
-    const Access* access = Values::access_of(kernel, id);
+    const Access* access = access_of(kernel, id);
     const DType memory = access ? kernel.buffers[std::size_t(access->buffer)].dtype : DType::f32;
     if (auto store = as<Store>(kernel, id); store && (store->accumulate || memory != DType::f32))
         return "it stores numbers of rows other than as float32";
@@ -50,7 +50,7 @@ std::optional<std::string> why_not_per_row(const Kernel& kernel, Id id) {
 
 std::optional<std::string> why_not_node(const Kernel& kernel, const RowForm& rows,
                                         const std::set<Id>& per_row, Id id) {
-    if (const Access* access = Values::access_of(kernel, id); access && access->row >= 0)
+    if (const Access* access = access_of(kernel, id); access && access->row >= 0)
         return "it gathers";
     const auto across = [&](Id operand) {
         const auto& axes = kernel.nodes[std::size_t(operand)].axes;
@@ -76,7 +76,7 @@ AxisId axis_of_groups(const LoopNest& nest, const RowForm& rows) {
 std::set<Id> find_per_row(const Kernel& kernel, const RowForm& rows, AxisId axis) {
     std::set<Id> moving, result;
     for (Id id : rows.nodes) {
-        const Access* access = Values::access_of(kernel, id);
+        const Access* access = access_of(kernel, id);
         auto index = as<Index>(kernel, id);
         const auto operands = operands_of(kernel, id);
         const bool moves = (access && has_stride(*access, axis)) ||

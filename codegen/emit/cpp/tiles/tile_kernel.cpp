@@ -114,7 +114,7 @@ class TileKernel {
     std::vector<const Access*> define_pointers(Id loop) {
         std::vector<const Access*> pointed;
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) {
-            const Access* access = Values::access_of(kernel_, id);
+            const Access* access = access_of(kernel_, id);
             if (!access || axes_.home(id) != loop) continue;
             const std::vector<AxisId> moving = axes_.of(*access);
             if (moving.empty() || text_.has_pointer(*access) || is_idle(id)) continue;
