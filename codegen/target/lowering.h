@@ -6,6 +6,8 @@ namespace fovea::target {
 /// Floats of the vectors that generated C++ computes with (runtime/cpu/vector.h), on every
 /// instruction set; panels of weights are whole vectors.
 inline constexpr int kLanes = 16;
+/// From so many terms on, a product fetches on its way what comes next (runtime/cpu/operands.h).
+inline constexpr int kLongSum = 256;
 
 /// How programs in bfloat16 or float16 lay out the matrices among their parameters for products: in
 /// panels of rows, as a CPU multiplies them (bfloat16 in pairs of columns), or rounded as they are.

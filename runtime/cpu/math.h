@@ -155,14 +155,15 @@ FOVEA_INLINE floats expm1(floats x) {
 /// ln x; -infinity at 0, NaN below. The polynomial is that of Cephes' logf.
 FOVEA_INLINE floats log(floats x) {
     constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
-    constexpr float kSmallest = 1.17549435e-38F, kTwo23 = 8388608.F;
-    const ints subnormal = x < kSmallest;
-    const floats scaled = select(subnormal, x * kTwo23, x);
+    // The bits of a number below 2^-126 are its multiple of 2^-149: no sum or product reads it as a
+    // float (subnormals.h).
+    const ints subnormal = as_ints(x) < 0x00800000;
+    const floats scaled = select(subnormal, convert<floats>(as_ints(x)), x);
     const ints bits = as_ints(scaled);
     // x = 2^n * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
     const ints n = (bits - 0x3f3504f3) >> 23;
     const floats f = as_floats(bits - (n << 23)) - 1.F;
-    const floats exponent = convert<floats>(n) - select(subnormal, splat(23.F), splat(0.F));
+    const floats exponent = convert<floats>(n) - select(subnormal, splat(149.F), splat(0.F));
     const floats z = f * f;
     floats p = polynomial(f, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
                           -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
@@ -170,7 +171,7 @@ FOVEA_INLINE floats log(floats x) {
     p = p * f * z + exponent * kLn2Low - 0.5F * z;
     const floats result = multiply_add(exponent, splat(kLn2High), f + p);
     const floats outside = select(x == 0.F, splat(kLowest), splat(__builtin_nanf("")));
-    const ints finite = (x > 0.F) & (x < splat(__builtin_inff()));
+    const ints finite = (scaled > 0.F) & (x < splat(__builtin_inff()));
     return select(finite, result, select(x > 0.F, x, outside));
 }
 

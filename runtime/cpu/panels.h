@@ -49,8 +49,13 @@ inline constexpr i64 kWidenedFloats = 0;
 #else
 inline constexpr i64 kWidenedFloats = kPackedFloats;
 #endif
-/// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
+/// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b. It
+/// has 1 MB at least where AVX-512 is.
+#ifdef __AVX512F__
+inline constexpr i64 kCachedFloats = 128 * 1024;
+#else
 inline constexpr i64 kCachedFloats = 64 * 1024;
+#endif
 #endif
 /// Those of a block of rows that lie as they are and meet panels of floats. 0, all rows, where sums
 /// are long and tiles narrower than panels, which are then copied for the rows that they meet.

@@ -55,12 +55,44 @@ FOVEA_INLINE void for_sums(const V (&sums)[Rows][Vectors], const Body& body) {
     }
 }
 
+/// Rows of a tensor that lie `row` bytes apart, their elements side by side.
+struct RowsOfTensor {
+    const char* data;
+    i64 row, element;
+
+    FOVEA_INLINE const char* at(i64 i, i64 j) const { return data + i * row + j * element; }
+};
+template <class T>
+FOVEA_INLINE RowsOfTensor rows_of(const T* data, i64 row) {
+    return {reinterpret_cast<const char*>(data), row * i64(sizeof(T)), sizeof(T)};
+}
+/// A `finish` that stores to these rows, or reads them: what no cache has waits for memory there,
+/// so the tiles of long sums fetch their lines on the way.
+template <class Finish, int Count>
+struct Beside : Finish {
+    static constexpr int kTensors = Count;
+    RowsOfTensor tensors[Count];
+
+    FOVEA_INLINE const char* line(i64 tensor, i64 i, i64 j) const {
+        return tensors[tensor].at(i, j);
+    }
+};
+template <class Finish, class... Tensors>
+FOVEA_INLINE Beside<Finish, sizeof...(Tensors)> beside(Finish finish, Tensors... tensors) {
+    return {finish, {tensors...}};
+}
+/// Whether a `finish` says what it reads and writes.
+template <class Finish>
+concept HasLines = requires { Finish::kTensors; };
+
 /// The `finish` that stores the product and does nothing else. It is a type, so that kernels can
 /// share code.
 struct StoreProduct {
     float* to;
     i64 row;  // elements between rows
 
+    static constexpr int kTensors = 1;
+    FOVEA_INLINE const float* line(i64 /*tensor*/, i64 i, i64 j) const { return to + i * row + j; }
     FOVEA_INLINE void operator()(i64 i, i64 j, Lanes lanes, floats product) const {
         store(to + i * row + j, product, lanes);
     }
@@ -73,6 +105,10 @@ struct AddProduct {
     const float* before;
     i64 row;
 
+    static constexpr int kTensors = 1;
+    FOVEA_INLINE const float* line(i64 /*tensor*/, i64 i, i64 j) const {
+        return before + i * row + j;
+    }
     FOVEA_INLINE void operator()(i64 i, i64 j, Lanes lanes, floats product) const {
         const i64 at = i * row + j;
         store(to + at, product + load(before + at, lanes), lanes);
@@ -118,7 +154,7 @@ FOVEA_INLINE auto columns_ahead(const B* b, First sum, Rest... /*rest*/) {
 /// floats, or of halves that are widened.
 template <int Rows, int Vectors, class Stride, class B, class Next, class First, class... Rest>
 FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row, const B* b,
-                               Next next, First sum, Rest... rest) {
+                               Next& next, First sum, Rest... rest) {
     for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
         if constexpr (sizeof...(rest) > 0) {
             add_products(c, a, row, b, next, rest...);
@@ -133,6 +169,37 @@ FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Strid
             }
         }
     }
+}
+
+/// Line `number` of those that `finish` reads and writes for a tile.
+template <int Rows, int Vectors, class Finish>
+FOVEA_INLINE void fetch_line(const Finish& finish, i64 i, i64 j, i64 number) {
+    const i64 row = number / Vectors;
+    __builtin_prefetch(finish.line(row / Rows, i + row % Rows, j + kLanes * (number % Vectors)), 1,
+                       2);
+}
+
+/// The same of one axis. Along a long one the lines of `finish` are fetched.
+template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class Only>
+FOVEA_INLINE void add_long_products(i64 i, i64 j, floats (&c)[Rows][Vectors], const float* a,
+                                    Stride row, const B* b, const Finish& finish, Next& next,
+                                    Only sum) {
+    constexpr i64 kLines = i64(Finish::kTensors) * Rows * Vectors;
+    const i64 steps = sum.extent < kLongSum ? i64(sum.extent) : sum.extent / kLines;
+    i64 left = sum.extent;
+    for (i64 line = 0; left > 0; ++line) {
+        const i64 some = line < kLines ? steps : left;
+        if (some < left) fetch_line<Rows, Vectors>(finish, i, j, line);
+        add_products(c, a, row, b, next, Sum{some, sum.a, sum.b});
+        a += some * sum.a, b += some * sum.b, left -= some;
+    }
+}
+
+/// Whether the tiles of a sum fetch the lines of their `finish`.
+template <class Finish, class First, class... Rest>
+constexpr bool fetches_lines() {
+    constexpr i64 kSteps = kKnown<decltype(First::extent)>;
+    return HasLines<Finish> && sizeof...(Rest) == 0 && (kSteps == 0 || kSteps >= kLongSum);
 }
 
 /// finish(i, j, lanes, sum) for 16 elements of the product at a time.
@@ -163,7 +230,9 @@ FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], con
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, next, sums...);
+    if constexpr (fetches_lines<Finish, Sums...>())
+        add_long_products(i, j, c, a, row, b, finish, next, sums...);
+    else add_products(c, a, row, b, next, sums...);
     finish_tile(i, j, lanes, c, finish);
 }
 
@@ -181,7 +250,8 @@ FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, columns_ahead<Rows, Vectors>(b, sums...), sums...);
+    auto next = columns_ahead<Rows, Vectors>(b, sums...);
+    add_products(c, a, row, b, next, sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }
@@ -285,6 +355,9 @@ FOVEA_INLINE void contract_long_tiles(i64& i, i64& rows, i64 j, Lanes lanes, con
                                       Stride row, i64 tile, const float* b, const Finish& finish,
                                       Next next, i64 steps) {
     for (; rows >= Rows; i += Rows, rows -= Rows, a += tile) {
+        if constexpr (HasLines<Finish>)
+            for (int line = 0; line < Finish::kTensors * Rows; ++line)
+                fetch_line<Rows, 1>(finish, i, j, line);
         floats sums[Rows][1];
         long_tile<SumsBegin::at_zero>(sums, a, row, b, steps,
                                       next.of_long_tile(rows, a + tile, steps));

@@ -6,6 +6,7 @@
 #include "../parallel/region.h"
 #include "../parallel/shards.h"
 #include "matrix_shapes.h"
+#include "subnormals.h"
 #include "threads.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -20,6 +21,7 @@ inline T* tensor(const runtime::Call& call, int number) {
 /// calls the observer, and the others wait until it is done; one that looks at the clock alone is
 /// called by each thread.
 __attribute__((noinline, cold)) inline void call_observer(const runtime::Call& call, int kernel) {
+    const Subnormals of_caller(Subnormals::kAsTheyAre);
     if (call.observe_time) return call.observe(call.observe_state, kernel);
     Team::wait_for_all();
     if (is_first_thread()) call.observe(call.observe_state, kernel);
@@ -32,7 +34,9 @@ inline void observe(const runtime::Call& call, int kernel) {
 /// Whether tensor number `shared` is to be prepared, of this parameter. All threads ask.
 inline bool fills(const runtime::Call& call, Team& team, int shared, int parameter) {
     if (call.stands && call.stands[shared]) return false;
-    if (call.want) call.want(call.want_state, parameter, team);
+    if (!call.want) return true;
+    const Subnormals in_files(Subnormals::kAsTheyAre);
+    call.want(call.want_state, parameter, team);
     return true;
 }
 
@@ -84,6 +88,7 @@ enum class Batch { whole, in_shards };
 template <Batch batch>
 inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
     const MatrixShapes of_region;
+    const Subnormals in_region(Subnormals::kAsZeros);
     if constexpr (batch == Batch::whole) run_whole(call, team, prepare, kernels);
     else run_shards(call, team, prepare, kernels);
     if (call.finish) {

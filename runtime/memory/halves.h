@@ -14,8 +14,11 @@ inline float float_of_half(DType half, std::uint16_t bits) {
     const std::uint32_t sign = std::uint32_t{bits} >> 15 << 31, size = bits & 0x7fffU;
     if (size > 0x7c00) return std::nanf("");
     if (size == 0x7c00) return __builtin_bit_cast(float, sign | 0x7f800000U);
-    // Exponent and fraction lie as in a float, but that 0 is 2^-112 lower.
-    const float positive = __builtin_bit_cast(float, size << 13) * 0x1p112F;
+    // Exponent and fraction lie as in a float, but that 0 is 2^-112 lower; the least ones are
+    // multiples of 2^-24.
+    constexpr std::uint32_t kLeastNormal = 1U << 10, kZero = 112U << 23;
+    const float positive = size < kLeastNormal ? static_cast<float>(size) * 0x1p-24F
+                                               : __builtin_bit_cast(float, (size << 13) + kZero);
     return __builtin_bit_cast(float, sign | __builtin_bit_cast(std::uint32_t, positive));
 }
 

@@ -38,10 +38,12 @@ void run_on_isas(const std::string& name, test::Multiplied multiplied = {.bfloat
 }  // namespace
 
 TEST_CASE("products of bfloat16 are right, with bits that do not depend on other rows") {
+    if (!test::has_turn(0, 2)) return;
     run_on_isas("bfloat16_products");
 }
 
 TEST_CASE("products with weights of 8 and 4 bits are right, with bits that do not either") {
+    if (!test::has_turn(1, 2)) return;
     run_on_isas("quantized_products", {.bfloat16 = true, .numbers = true});
 }
 

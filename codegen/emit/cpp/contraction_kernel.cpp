@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/contraction_epilogue.h"
 #include "codegen/emit/cpp/quantized_rows.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
@@ -54,7 +55,7 @@ class ContractionKernel {
         for (const Before& product : before_) write_before(product, tile);
         write_epilogue();
         if (is_along()) return write_along();
-        write_call(tile, schedule_, contract_, written_once_ ? "Once{finish}" : "finish");
+        write_call(tile, schedule_, contract_, written_once_ ? "Once{" + finish_ + "}" : finish_);
         if (!before_.empty()) writer_.close();
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
@@ -198,62 +199,23 @@ class ContractionKernel {
                            [&](Id operand) { return after_product(operand); });
     }
 
-    /// Whether the epilogue is one store of the product as it is, row by row.
-    bool only_stores(const std::vector<Id>& stores) const {
-        if (stores.size() != 1 || schedule_.columns < 0 || schedule_.rows < 0) return false;
-        const Store& store = *as<Store>(kernel_, stores[0]);
-        const bool plain = store.value == nest_.contract && !store.accumulate;
-        const bool in_rows = store.access.row < 0 &&
-                             stride_of(store.access, schedule_.columns).is_one() &&
-                             std::none_of(
-                                 store.access.strides.begin(), store.access.strides.end(),
-                                 [](const Stride& stride) { return stride.panel > 0; });
-        return plain && in_rows &&
-               kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
-    }
-
-    /// The load of what a store adds the product to, element by element in rows of one length,
-    /// where the number of terms is known only when the program runs: they may be few. Else -1.
-    Id added_to(const std::vector<Id>& stores) const {
-        if (stores.size() != 1 || schedule_.columns < 0 || schedule_.rows < 0) return -1;
-        for (AxisId axis : contract_.axes)
-            if (kernel_.axes[std::size_t(axis)].extent.is_static()) return -1;
-        const Store& store = *as<Store>(kernel_, stores[0]);
-        const auto* sum = as<Map>(kernel_, store.value);
-        if (!sum || sum->function != Elementwise::add || sum->cast_to || store.accumulate)
-            return -1;
-        const bool first = sum->operands[0] == nest_.contract;
-        if (first == (sum->operands[1] == nest_.contract)) return -1;
-        const Id before = sum->operands[first ? 1 : 0];
-        const auto* load = as<Load>(kernel_, before);
-        const bool plain = load && load->access.row < 0 && store.access.row < 0 &&
-                           load->access.offset == store.access.offset &&
-                           load->access.strides == store.access.strides &&
-                           stride_of(store.access, schedule_.columns).is_one();
-        const bool in_floats =
-            plain && dtype_of(before) == DType::f32 &&
-            kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
-        return in_floats && std::ranges::none_of(store.access.strides, &Stride::panel) ? before
-                                                                                       : -1;
-    }
-
     /// What gets 16 elements of the product at a time: StoreProduct, where kernels share the code
     /// that does, or a lambda.
     void write_epilogue() {
         const std::string product = signature_.value(nest_.contract);
         values_.define_as(nest_.contract, schedule_.columns < 0 ? product + "[0]" : product);
-        std::vector<Id> nodes, stores;
+        ContractionEpilogue epilogue{kernel_, schedule_, nest_.contract, {}, {}};
         for (Id id : nest_.nodes) {
             if (!in_epilogue(id)) continue;
-            (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
+            (as<Store>(kernel_, id) ? epilogue.stores : epilogue.nodes).push_back(id);
         }
-        if (before_.empty() && !takes_halves() && may_pack_rows() && only_stores(stores)) {
-            const Access& access = as<Store>(kernel_, stores[0])->access;
+        if (before_.empty() && !takes_halves() && may_pack_rows() && epilogue.only_stores()) {
+            const Access& access = as<Store>(kernel_, epilogue.stores[0])->access;
             return writer_.line("const StoreProduct finish{" + values_.start_of_row(access) + ", " +
                                 spell(stride_of(access, schedule_.rows)).text + "};");
         }
-        if (const Id added = added_to(stores); added >= 0 && !takes_halves()) {
-            const Access& access = as<Store>(kernel_, stores[0])->access;
+        if (const Id added = epilogue.added_to(); added >= 0 && !takes_halves()) {
+            const Access& access = as<Store>(kernel_, epilogue.stores[0])->access;
             return writer_.line("const AddProduct finish{" + values_.start_of_row(access) + ", " +
                                 values_.start_of_row(as<Load>(kernel_, added)->access) + ", " +
                                 spell(stride_of(access, schedule_.rows)).text + "};");
@@ -261,8 +223,8 @@ class ContractionKernel {
         const Writer before = writer_;
         writer_ = Writer(before.depth() + 1);
         for (const Before& it : before_) define_before(it);
-        values_.define_shared(nodes, stores);
-        for (Id id : stores) values_.write_store(*as<Store>(kernel_, id));
+        values_.define_shared(epilogue.nodes, epilogue.stores);
+        for (Id id : epilogue.stores) values_.write_store(*as<Store>(kernel_, id));
         const Writer body = writer_;
         writer_ = before;
         written_once_ = calls_expensive(body.text());
@@ -277,6 +239,16 @@ class ContractionKernel {
                      ") FOVEA_LAMBDA {");
         writer_.append(body);
         writer_.line("};");
+        name_tensors(epilogue);
+    }
+
+    /// The epilogue says which tensors it reads and writes: tiles fetch their lines.
+    void name_tensors(const ContractionEpilogue& epilogue) {
+        std::string tensors;
+        for (const Access& access : epilogue.tensors())
+            tensors += ", rows_of(" + values_.start_of_row(access) + ", " +
+                       spell(stride_of(access, schedule_.rows)).text + ")";
+        if (!tensors.empty()) finish_ = "beside(finish" + tensors + ")";
     }
 
     /// A product before the last: its sums of some rows are kept for the epilogue of that one.
@@ -386,6 +358,7 @@ class ContractionKernel {
     std::string rows_;  // of a, for a weight of whole numbers
     std::string panel_ = "panel";  // the rows and columns that are computed at a time
     std::vector<AxisId> points_;
+    std::string finish_ = "finish";  // what gets the sums
     bool written_once_ = false;  // the epilogue has functions of many instructions
     std::string block_;  // the positions that the panel's point takes, where it takes a block
 };

@@ -28,7 +28,8 @@ class Floats {
     Value* minimum(Value* a, Value* b) { return call(llvm::Intrinsic::minimum, {a, b}); }
     Value* magnitude(Value* x) { return call(llvm::Intrinsic::fabs, {x}); }
     Value* with_sign(Value* size, Value* x) { return call(llvm::Intrinsic::copysign, {size, x}); }
-    Value* exp2(Value* x) { return call(llvm::Intrinsic::nvvm_ex2_approx_f, {x}); }
+    /// 0 below 2^-126: results less than that would take three more instructions.
+    Value* exp2(Value* x) { return call(llvm::Intrinsic::nvvm_ex2_approx_ftz_f, {x}); }
     Value* rsqrt(Value* x) { return call(llvm::Intrinsic::nvvm_rsqrt_approx_f, {x}); }
     Value* sqrt(Value* x) { return call(llvm::Intrinsic::sqrt, {x}); }
     Value* reciprocal(Value* x) { return ir_.CreateFDiv(number(1), x); }

@@ -48,11 +48,12 @@ FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals, Quan
         } else {
             FOVEA_UNROLL for (int r = 0; r < Rows; ++r) c[r][0] =
                 start_of<Bits>(QuantizedRow<float>{nullptr, a.starts + r * row}, group);
+            [[maybe_unused]] NoLines nothing;
             if constexpr (kHasLongTiles && Rows == kLongTileRows)
                 long_tile<SumsBegin::in_memory>(c, rows, row, numbers, Group,
                                                 {numbers + Group * kLanes, kLanes});
             else
-                add_products(c, rows, row, numbers, NoLines{},
+                add_products(c, rows, row, numbers, nothing,
                              Sum{fixed<Group>, fixed<1>, fixed<kLanes>});
         }
         FOVEA_UNROLL for (int r = 0; r < Rows; ++r) totals[r] =
