@@ -90,8 +90,11 @@ class Dim {
     }
 
     constexpr bool is_static() const { return terms_.term[0].factor == 0 && !long_; }
-    /// The value of a static dim.
-    constexpr std::int64_t value() const { return constant_; }
+    /// The value of a static dim. UserError for others, and for what is no size: `Dim(50) / 4`.
+    constexpr std::int64_t value() const {
+        if (mistake_ != DimMistake::none || !is_static()) refuse_value();
+        return constant_;
+    }
     constexpr std::int64_t constant() const { return constant_; }
     /// The terms beside the constant.
     std::vector<DimTerm> terms() const;
@@ -142,6 +145,7 @@ class Dim {
         return mistake_ != DimMistake::none ||
                (constant_ < 0 && terms_.term[0].factor == 0 && !long_);
     }
+    constexpr bool is_negative() const { return is_static() && constant_ < 0; }
     constexpr bool is_zero() const {
         return constant_ == 0 && terms_.term[0].factor == 0 && !long_;
     }
@@ -266,6 +270,7 @@ class Dim {
     }
 
   private:
+    [[noreturn]] void refuse_value() const;
     static constexpr Dim wrong(DimMistake mistake) {
         Dim dim;
         dim.mistake_ = mistake;

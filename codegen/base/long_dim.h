@@ -6,9 +6,11 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "codegen/base/dim.h"
+#include "codegen/base/error.h"
 
 namespace fovea {
 
@@ -135,6 +137,14 @@ inline Dim Dim::from(const LongDim& sum) {
         dim.add(own);
     }
     return dim;
+}
+
+inline void Dim::refuse_value() const {
+    Text text;
+    text << "value(): ";
+    if (mistake_ != DimMistake::none) write_mistake(text);
+    else text << "the size " << *this << " is known only when the program runs";
+    throw UserError(std::string(text.view()));
 }
 
 inline Dim Dim::long_sum(const Dim& a, const Dim& b) {

@@ -43,7 +43,7 @@ class Shape {
             if (too_many_) return;
             dim.write_mistake(text);
             if (dim.mistake() != DimMistake::none) return;
-            if (!dim.is_static() || dim.value() >= 0) continue;
+            if (!dim.is_negative()) continue;
             text << "a size is " << dim << " in " << *this;
             return;
         }

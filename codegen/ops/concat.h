@@ -81,8 +81,7 @@ constexpr Tensor pad(Tensor x, int axis, const Dim& before, const Dim& after,
     if (!is_usable("pad", location, {x})) return poison_of({x});
     const int i = axis < 0 ? axis + x.rank() : axis;
     if (i < 0 || i >= x.rank()) return detail::no_such_axis(x, "pad", axis, location);
-    const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
-    if (is_negative(before) || is_negative(after)) {
+    if (before.is_negative() || after.is_negative()) {
         Text text;
         text << "cannot pad axis " << axis << " of " << x.shape() << " with " << before << " and "
              << after << " zeros";

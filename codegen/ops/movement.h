@@ -301,9 +301,8 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
     const Shape& shape = x.shape();
     const int i = axis < 0 ? axis + shape.rank() : axis;
     if (i < 0 || i >= shape.rank()) return detail::no_such_axis(x, "slice", axis, location);
-    const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
     const Dim end = first + size;
-    if (is_negative(first) || is_negative(size) || is_negative(shape[i] - end)) {
+    if (first.is_negative() || size.is_negative() || (shape[i] - end).is_negative()) {
         Text text;
         text << "cannot slice " << first << " to " << end << " of axis " << axis << " of "
              << x.shape();
@@ -327,9 +326,8 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size, in
              << step;
         return detail::movement_mistake(x, text, location);
     }
-    const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
     const Dim last = size.is_zero() ? first - Dim(1) : first + (size - Dim(1)) * Dim(step);
-    if (is_negative(first) || is_negative(size) || is_negative(shape[i] - last - Dim(1))) {
+    if (first.is_negative() || size.is_negative() || (shape[i] - last - Dim(1)).is_negative()) {
         Text text;
         text << "cannot slice " << size << " positions from " << first << " on, " << step
              << " apart, of axis " << axis << " of " << x.shape();

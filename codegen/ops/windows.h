@@ -31,7 +31,7 @@ constexpr bool has_no_windows(const char* op, Tensor x, int axis, int i, int siz
     }
     const std::int64_t covered = covered_by(size, options);
     const Dim rest = x.shape()[i].without_label() - Dim(covered);
-    if (rest.is_static() && rest.value() < 0) {
+    if (rest.is_negative()) {
         text << op << ": a window of " << size << " covers " << covered << " positions, and axis "
              << axis << " of " << x.shape() << " has " << x.shape()[i].without_label();
         movement_mistake(x, text, location);

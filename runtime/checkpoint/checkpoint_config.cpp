@@ -15,6 +15,49 @@ constexpr const char* kLength = "max_position_embeddings";
 constexpr const char *kHeads = "num_attention_heads", *kKeyHeads = "num_key_value_heads";
 constexpr const char* kScalesOutputs = "scale_decoder_outputs";
 
+/// What settings begin with that are fields of positions alone, or of those of some layers.
+const std::string kOfPositionsAlone = "rope_parameters.";
+
+/// Fields that change no output of a model without dropout: of training and of tokens, of what is
+/// kept and returned, and of what wrote the file.
+constexpr std::string_view kWithoutEffect[] = {"_name_or_path",
+                                               "architectures",
+                                               "attention_dropout",
+                                               "attention_probs_dropout_prob",
+                                               "attn_pdrop",
+                                               "bos_token_id",
+                                               "chunk_size_feed_forward",
+                                               "classifier_dropout",
+                                               "cls_token_id",
+                                               "decoder_start_token_id",
+                                               "dropout",
+                                               "dtype",
+                                               "embd_pdrop",
+                                               "embedding_dropout",
+                                               "eos_token_id",
+                                               "hidden_dropout",
+                                               "hidden_dropout_prob",
+                                               "initializer_factor",
+                                               "initializer_range",
+                                               "max_position_embeddings",
+                                               "mask_token_id",
+                                               "n_positions",
+                                               "num_labels",
+                                               "output_attentions",
+                                               "output_hidden_states",
+                                               "output_router_logits",
+                                               "pad_token_id",
+                                               "problem_type",
+                                               "resid_pdrop",
+                                               "return_dict",
+                                               "router_aux_loss_coef",
+                                               "sep_token_id",
+                                               "tokenizer_class",
+                                               "torch_dtype",
+                                               "transformers_version",
+                                               "unk_token_id",
+                                               "use_cache"};
+
 /// What `rope_parameters` may hold; the share of turned features is checked like other fields.
 constexpr std::string_view kOfPositions[] = {
     "rope_type",        "rope_theta", "factor",    kOriginalLength,    "low_freq_factor",
@@ -101,6 +144,33 @@ void CheckpointConfig::verify(const std::string& field, std::span<const std::str
                     {path_, field, value->text(), model, right});
 }
 
+void CheckpointConfig::verify_settings_of_positions(
+    const std::vector<std::string>& settings) const {
+    for (const auto& [field, name] : unknown_)
+        if (!is_among(settings, kOfPositionsAlone + field))
+            throw UserError("'{}': {} has '{}', which no model has here", {path_, name, field});
+    const auto is_of_layers = [](const std::string& name) {
+        return name.starts_with(kOfPositionsAlone);
+    };
+    if (layers_.empty() || std::any_of(settings.begin(), settings.end(), is_of_layers)) return;
+    throw UserError(
+        "'{}': rope_parameters differ from layer to layer ('{}'), and the model has no setting "
+        "such "
+        "as {}{}.rope_theta",
+        {path_, layers_, kOfPositionsAlone, layers_});
+}
+
+std::vector<std::pair<std::string, std::string>> CheckpointConfig::unread(
+    const std::vector<std::string>& settings) const {
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (const auto& [field, value] : config_.object()) {
+        const bool is_one = is_there(&value) && !value.is_object() && !value.is_array();
+        if (!is_one || is_among(settings, field) || is_among(kWithoutEffect, field)) continue;
+        fields.emplace_back(field, setting_text(value));
+    }
+    return fields;
+}
+
 /// Of both fields the first counts that is not empty, the older one before the newer.
 void CheckpointConfig::spread_positions() {
     for (const char* name : {"rope_scaling", "rope_parameters"}) {
@@ -117,15 +187,21 @@ void CheckpointConfig::spread_positions() {
     }
 }
 
-/// Older files call the kind `type`.
+/// Older files call the kind `type`. Layers with positions of their own have an object each.
 void CheckpointConfig::spread(const std::string& name, const Json& fields) {
     for (const auto& [field, value] : fields.object()) {
-        if (value.is_object())
-            throw UserError("'{}': {} differ from layer to layer ('{}'), which no model has here",
-                            {path_, name, field});
+        if (value.is_object()) {
+            layers_ = field;
+            for (const auto& [of_layer, number] : value.object())
+                config_.set(kOfPositionsAlone + field + "." + of_layer, number);
+            continue;
+        }
         const std::string own = field == "type" ? "rope_type" : field;
-        if (!is_among(kOfPositions, own))
-            throw UserError("'{}': {} has '{}', which no model has here", {path_, name, field});
+        if (!is_among(kOfPositions, own)) {
+            unknown_.emplace_back(field, name);
+            config_.set(kOfPositionsAlone + field, value);
+            continue;
+        }
         if (!value.is_null()) config_.set(own, value);
     }
 }

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../files/json.h"
 
@@ -13,12 +15,13 @@ namespace fovea::runtime {
 /// A field of `config.json` as a setting takes it: lists by commas, strings without quotes.
 std::string setting_text(const Json& value);
 
-/// The fields of a configuration. Those of rotary positions stand among the others; `num_labels` is
-/// the size of `id2label`.
+/// The fields of a configuration. Those of rotary positions stand among the others, but as
+/// `rope_parameters.full_attention.rope_theta` where layers differ, and `rope_parameters.NAME` where
+/// no model here has them; `num_labels` is the size of `id2label`.
 class CheckpointConfig {
   public:
-    /// `config` is the object of the file `path`. UserError with the path where it has positions
-    /// that no model has here, or lacks what these need.
+    /// `config` is the object of the file `path`. UserError with the path where it lacks what
+    /// positions of its kind need.
     CheckpointConfig(std::string path, Json config);
 
     /// What stands in the field, or what transformers takes in its place; null where neither is.
@@ -26,6 +29,13 @@ class CheckpointConfig {
     /// The value that a setting of this name has; none: its default. A window or a cap that is null
     /// is 0, which is none.
     std::optional<std::string> value_of(const std::string& setting) const;
+    /// UserError where positions are of a kind that no model has here, or differ from layer to
+    /// layer, and no setting has their names.
+    void verify_settings_of_positions(const std::vector<std::string>& settings) const;
+    /// Fields of one value that may change what a model computes, and are none of the settings, with
+    /// their values: not those of training, of tokens, or of what wrote the file.
+    std::vector<std::pair<std::string, std::string>> unread(
+        const std::vector<std::string>& settings) const;
     /// UserError where the field has another value than those that `model` is right for.
     void verify(const std::string& field, std::span<const std::string> values,
                 const std::string& model) const;
@@ -40,6 +50,8 @@ class CheckpointConfig {
 
     std::string path_;
     Json config_;
+    std::string layers_;  // whose positions are their own: one of them
+    std::vector<std::pair<std::string, std::string>> unknown_;  // fields of positions, and where
 };
 
 }  // namespace fovea::runtime

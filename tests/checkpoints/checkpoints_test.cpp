@@ -38,15 +38,16 @@ std::string said(const fs::path& folder, const Read& read) {
 SettingValues settings_of(const char* model, const std::string& config) {
     const tool::TemporaryFolder folder;
     write(folder.path() / "config.json", config);
-    return tool::settings_of_checkpoint(*models::find_model(model), folder.path().string());
+    ModelEntry entry = *models::find_model(model);
+    return tool::settings_of_checkpoint(entry, folder.path().string());
 }
 
 std::string said_of(const char* model, const std::string& config) {
     const tool::TemporaryFolder folder;
     write(folder.path() / "config.json", config);
-    return said(folder.path(), [&] {
-        tool::settings_of_checkpoint(*models::find_model(model), folder.path().string());
-    });
+    ModelEntry entry = *models::find_model(model);
+    return said(folder.path(),
+                [&] { tool::settings_of_checkpoint(entry, folder.path().string()); });
 }
 
 void write_tensors(const fs::path& path, const std::vector<std::string>& names) {
@@ -143,8 +144,8 @@ TEST_CASE("what a model is not right for is said") {
           "'DIR/config.json' has activation_function = \"relu\", but gpt2 is right for gelu_new "
           "and gelu_pytorch_tanh alone");
     CHECK(said_of("llama", R"({"rope_parameters": {"full_attention": {"rope_theta": 1.0}}})") ==
-          "'DIR/config.json': rope_parameters differ from layer to layer ('full_attention'), which "
-          "no model has here");
+          "'DIR/config.json': rope_parameters differ from layer to layer ('full_attention'), and "
+          "the model has no setting such as rope_parameters.full_attention.rope_theta");
     CHECK(said_of("llama", R"({"rope_scaling": {"hidden_size": 16}})") ==
           "'DIR/config.json': rope_scaling has 'hidden_size', which no model has here");
     CHECK(said_of("llama", R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})") ==
@@ -158,13 +159,42 @@ TEST_CASE("what a model is not right for is said") {
           "'DIR/config.json' should be a JSON object, but is of kind array");
     CHECK(said_of("llama", "{").starts_with("'DIR/config.json': line 1, column"));
     const tool::TemporaryFolder folder;
+    ModelEntry entry = *models::find_model("llama");
     CHECK(
-        said(folder.path(),
-             [&] {
-                 tool::settings_of_checkpoint(*models::find_model("llama"), folder.path().string());
-             }) ==
+        said(folder.path(), [&] { tool::settings_of_checkpoint(entry, folder.path().string()); }) ==
         "'DIR' is no checkpoint: there is no 'DIR/config.json'; --checkpoint takes the folder that "
         "save_pretrained wrote");
+}
+
+TEST_CASE("a model of one's own has the fields of its settings, and keeps what others were") {
+    ModelEntry mine;
+    mine.name = "mine";
+    for (const char* name : {"hidden_size", "rope_parameters.short_factor",
+                             "rope_parameters.full_attention.rope_theta"}) {
+        SettingSpec spec{};
+        spec.name = name;
+        mine.settings.push_back(spec);
+    }
+    const tool::TemporaryFolder folder;
+    write(folder.path() / "config.json", R"({"model_type": "neox", "hidden_size": 16,
+        "hidden_act": "relu", "use_cache": true, "pad_token_id": 3, "sliding_window": null,
+        "rope_parameters": {"full_attention": {"rope_theta": 500000}, "short_factor": [1, 2]}})");
+    const SettingValues expected = {{"hidden_size", "16"},
+                                    {"rope_parameters.short_factor", "1,2"},
+                                    {"rope_parameters.full_attention.rope_theta", "500000"}};
+    CHECK(tool::settings_of_checkpoint(mine, folder.path().string()) == expected);
+    CHECK(tool::config_fields(mine.checkpoint) ==
+          std::vector<std::string>{"model_type neox", "hidden_act relu"});
+    // From now on it is right for these alone.
+    write(folder.path() / "config.json", R"({"hidden_act": "gelu"})");
+    CHECK(said(folder.path(), [&] {
+              tool::settings_of_checkpoint(mine, folder.path().string());
+          }) == "'DIR/config.json' has hidden_act = \"gelu\", but mine is right for relu alone");
+    mine.settings.resize(1);
+    write(folder.path() / "config.json", R"({"rope_scaling": {"short_factor": [1, 2]}})");
+    CHECK(said(folder.path(), [&] {
+              tool::settings_of_checkpoint(mine, folder.path().string());
+          }) == "'DIR/config.json': rope_scaling has 'short_factor', which no model has here");
 }
 
 TEST_CASE("weights of a folder are its file, or its shards together") {

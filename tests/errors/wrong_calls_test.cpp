@@ -201,6 +201,7 @@ const std::vector<WrongCall> kSelections = {
     {"topk", "i32", [](Given& g) { topk<2>(g.ids); }},
     {"topk", "axis 3", [](Given& g) { topk<2>(g.x, 3); }},
     {"topk", "fewer than 7", [](Given& g) { topk<7>(g.x, 1); }},
+    {"topk", "0 values", [](Given& g) { topk(g.x, 0, 1); }},
     {"sort", "i32", [](Given& g) { sort(g.ids); }},
     {"sort", "axis -4", [](Given& g) { sort(g.x, -4); }},
     {"sort", "6 axes", [](Given& g) { sort(g.six, 1); }},

@@ -44,6 +44,20 @@ TEST_CASE("missing weights and inputs are refused before kernels are compiled") 
     CHECK_FALSE(read_text(compiler.calls).empty());
 }
 
+TEST_CASE("what a checkpoint does not say is what was given beside it") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string weights = folder.path().string();
+    const std::string inputs = FOVEA_SOURCE_DIR "/tests/parity/masked_softmax-0/inputs.safetensors";
+    std::filesystem::copy(inputs, folder.path() / "model.safetensors");
+    std::ofstream(folder.path() / "config.json") << R"({"model_type": "llama"})";
+    const auto result =
+        run_fovea({"run", "llama", "--set", "num_hidden_layers=1", "--set", "rope_theta=500000",
+                   "--checkpoint", weights, "--target", "reference", "--weights", weights,
+                   "--inputs", inputs, "--outputs", weights + "/out"});
+    CHECK(result.output.find("config.json") == std::string::npos);
+    CHECK(result.output.find("'model.embed_tokens.weight'") != std::string::npos);  // it lacks it
+}
+
 TEST_CASE("a folder of weights for other settings is refused") {
     const fovea::tool::TemporaryFolder folder;
     const std::string weights = folder.path().string();

@@ -143,6 +143,10 @@ WeightStorage weights_of(const SettingValues& values) {
 
 namespace {
 
+bool is_among(const SettingValues& values, const std::string& setting) {
+    return std::ranges::any_of(values, [&](const auto& value) { return value.first == setting; });
+}
+
 LoadedModel model_of_entry(ModelEntry entry, const SettingValues& values, DType unset) {
     LoadedModel model{std::move(entry), values, {}, {}};
     refuse_settings_of_one_name(model.entry);
@@ -173,13 +177,15 @@ LoadedModel load_model(const Arguments& given, const std::string& name, DType un
     std::vector<std::string> files;
     ModelEntry entry = find_entry(name, &files);
     SettingValues values = given.settings();
-    for (auto& [setting, value] : settings_of_checkpoint(entry, given.text(kCheckpointOption))) {
-        const auto is_given = [&](const auto& other) { return other.first == setting; };
-        if (std::ranges::none_of(values, is_given)) values.emplace_back(setting, value);
-    }
+    const SettingValues there = settings_of_checkpoint(entry, given.text(kCheckpointOption));
+    for (const auto& [setting, value] : there)
+        if (!is_among(values, setting)) values.emplace_back(setting, value);
     try {
         LoadedModel model = model_of_entry(std::move(entry), values, unset);
         model.files = std::move(files);
+        // What the checkpoint does not say is what was given beside it.
+        for (plan::Setting& setting : model.settings)
+            if (!is_among(there, setting.name)) setting.is_default = true;
         return model;
     } catch (const UserError& mistake) {
         throw UserError(fmt::format("with the settings of checkpoint '{}': {}",

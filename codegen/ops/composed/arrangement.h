@@ -11,10 +11,10 @@ namespace fovea {
 
 /// Tensors of one shape along a new axis `axis`.
 template <class = void>
-constexpr Tensor stack(std::initializer_list<Tensor> parts, int axis = 0,
+constexpr Tensor stack(std::span<const Tensor> parts, int axis = 0,
                        Location location = Location::here()) {
-    if (parts.size() == 0) detail::refuse_empty("stack", location);
-    const Tensor first = *parts.begin();
+    if (parts.empty()) detail::refuse_empty("stack", location);
+    const Tensor first = parts.front();
     if (!is_usable("stack", location, {first})) return poison_of({first});
     const int at = axis < 0 ? axis + first.rank() + 1 : axis;
     std::vector<Tensor> rows;
@@ -26,6 +26,12 @@ constexpr Tensor stack(std::initializer_list<Tensor> parts, int axis = 0,
         if (rows.back().is_poison()) return rows.back();
     }
     return concat(std::span<const Tensor>(rows), at, location);
+}
+
+template <class = void>
+constexpr Tensor stack(std::initializer_list<Tensor> parts, int axis = 0,
+                       Location location = Location::here()) {
+    return stack(std::span(parts.begin(), parts.size()), axis, location);
 }
 
 /// Parts of axis `axis`, one behind the other, whose sizes make it up: `split(x, {q, k, v}, -1)`.

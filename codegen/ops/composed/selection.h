@@ -116,27 +116,30 @@ struct Ranked {
     Tensor values, ids;
 };
 
-/// The `Count` largest values of axis `axis`, the largest first, and their positions (i32); of
-/// equal ones the first, and NaN before all: `auto [values, ids] = topk<2>(x, -1)`. Each value
+/// The `count` largest values of axis `axis`, the largest first, and their positions (i32); of
+/// equal ones the first, and NaN before all: `auto [values, ids] = topk(x, 2, -1)`. Each value
 /// costs a pass. A program refuses sizes with fewer values than that.
-template <int Count>
-constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::here()) {
-    static_assert(Count > 0, "topk: one value or more");
+template <class = void>
+constexpr Ranked topk(Tensor x, int count, int axis = -1, Location location = Location::here()) {
     const Ranked none{poison_of({x}), poison_of({x})};
     if (!detail::has_float_axis("topk", x, axis, location)) return none;
     const int i = axis < 0 ? axis + x.rank() : axis;
-    if (const Dim size = x.dim(i); size.is_static() && size.value() < Count) {
+    const Dim size = x.dim(i);
+    if (count < 1 || (size.is_static() && size.value() < count)) {
         Text text;
-        text << "topk: axis " << axis << " of " << x.shape() << " has fewer than " << Count
-             << " values";
+        if (count < 1)
+            text << "topk: " << count << " values are asked for, it should be one or more";
+        else
+            text << "topk: axis " << axis << " of " << x.shape() << " has fewer than " << count
+                 << " values";
         const Tensor wrong = detail::movement_mistake(x, text, location);
         return {wrong, wrong};
     }
-    detail::has_positions(x, i, Count, location);
+    detail::has_positions(x, i, count, location);
     const detail::At at{location};
     Tensor position = detail::positions_along(*x.graph, x.shape()[i], i, x.rank(), location), left;
     std::vector<Tensor> values, ids;
-    for (int n = 0; n < Count; ++n) {
+    for (int n = 0; n < count; ++n) {
         Tensor rest = x;
         if (n > 0) rest = where(left, at(x), at(-std::numeric_limits<double>::infinity()));
         Tensor is_largest = detail::is_largest_of(rest, i, location);
@@ -149,6 +152,12 @@ constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::her
     }
     return {concat(std::span<const Tensor>(values), i, location),
             concat(std::span<const Tensor>(ids), i, location)};
+}
+/// The same of a number that is written out: `topk<2>(x)`.
+template <int Count>
+constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::here()) {
+    static_assert(Count > 0, "topk: one value or more");
+    return topk(x, Count, axis, location);
 }
 
 /// The values of axis `axis` in ascending order, and their positions (i32); equal ones as they

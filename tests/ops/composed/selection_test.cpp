@@ -77,6 +77,9 @@ TEST_CASE("topk: the largest first, of equal ones the first, NaN before all") {
     check_close(ranked({{3}, {1, none, 5}}, false, two), {{2}, {1, 2}});
     check_counting({2, 3}, {{2, 2}, {2, 1, 5, 4}}, [](Tensor x) { return topk<2>(x, 1).values; });
     check_counting({2, 3}, {{1, 3}, {3, 4, 5}}, [](Tensor x) { return topk<1>(x, 0).values; });
+    const int count = 3;  // as a setting is, not known while compiling
+    check_counting({2, 3}, {{2, 3}, {2, 1, 0, 5, 4, 3}},
+                   [&](Tensor x) { return topk(x, count).values; });
 }
 
 TEST_CASE("sort: equal ones as they stand, NaN behind all") {

@@ -30,12 +30,31 @@ Json read_config(const std::string& folder, const std::string& path) {
     return runtime::read_json_object(path);
 }
 
+/// Fields that the model has no settings for are said, and become those that it is right for.
+void keep_unread(ModelEntry& entry, const runtime::CheckpointConfig& config,
+                 const std::vector<std::string>& settings, const std::string& path) {
+    std::string list;
+    for (auto& [field, value] : config.unread(settings)) {
+        if (field != "model_type")
+            list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", field, value);
+        if (value.find(' ') == std::string::npos)
+            entry.checkpoint.fixed.push_back({std::move(field), {std::move(value)}});
+    }
+    if (!list.empty())
+        fmt::print(stderr, "warning: '{}' says what {} has no settings for: {}\n", path, entry.name,
+                   list);
+}
+
 }  // namespace
 
-SettingValues settings_of_checkpoint(const ModelEntry& entry, const std::string& folder) {
+SettingValues settings_of_checkpoint(ModelEntry& entry, const std::string& folder) {
     const std::string path = (fs::path(folder) / "config.json").string();
     try {
         const runtime::CheckpointConfig config(path, read_config(folder, path));
+        std::vector<std::string> names;
+        for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
+        config.verify_settings_of_positions(names);
+        if (entry.checkpoint.fixed.empty()) keep_unread(entry, config, names, path);
         for (const CheckpointField& field : entry.checkpoint.fixed)
             config.verify(field.name, field.values, entry.name);
         SettingValues settings;
