@@ -53,6 +53,8 @@ Target gpu_target() {
     target.lowering.row_blocks = 128;  // nearly the number of multiprocessors
     target.lowering.weights = Weights::as_they_are;
     target.lowering.replicated_numbers = 0;
+    target.lowering.loss.chunk_floats = 3 * 1024 * 1024;
+    target.lowering.loss.least_rows = 64;  // tiles of tensor cores
     target.lowering.independent_tiles = true;
     target.lowering.attention.tasks = 1;
     target.gpus = all_gpus();

@@ -16,8 +16,8 @@ namespace fovea::runtime {
 std::string setting_text(const Json& value);
 
 /// The fields of a configuration. Those of rotary positions stand among the others, but as
-/// `rope_parameters.full_attention.rope_theta` where layers differ, and `rope_parameters.NAME` where
-/// no model here has them; `num_labels` is the size of `id2label`.
+/// `rope_parameters.full_attention.rope_theta` where layers differ, and as `rope_parameters.NAME`
+/// where no model here has them; `num_labels` is the size of `id2label`.
 class CheckpointConfig {
   public:
     /// `config` is the object of the file `path`. UserError with the path where it lacks what
@@ -32,8 +32,8 @@ class CheckpointConfig {
     /// UserError where positions are of a kind that no model has here, or differ from layer to
     /// layer, and no setting has their names.
     void verify_settings_of_positions(const std::vector<std::string>& settings) const;
-    /// Fields of one value that may change what a model computes, and are none of the settings, with
-    /// their values: not those of training, of tokens, or of what wrote the file.
+    /// Fields of one value that may change what a model computes, and are none of the settings,
+    /// with their values: not those of training, of tokens, or of what wrote the file.
     std::vector<std::pair<std::string, std::string>> unread(
         const std::vector<std::string>& settings) const;
     /// UserError where the field has another value than those that `model` is right for.
