@@ -55,16 +55,18 @@ FOVEA_INLINE void for_sums(const V (&sums)[Rows][Vectors], const Body& body) {
     }
 }
 
-/// Rows of a tensor that lie `row` bytes apart, their elements side by side.
+/// Rows of a tensor that lie `row` bytes apart, their elements side by side. It need not exist.
 struct RowsOfTensor {
-    const char* data;
+    std::uintptr_t data;
     i64 row, element;
 
-    FOVEA_INLINE const char* at(i64 i, i64 j) const { return data + i * row + j * element; }
+    FOVEA_INLINE const void* at(i64 i, i64 j) const {
+        return reinterpret_cast<const void*>(data + std::uintptr_t(i * row + j * element));
+    }
 };
 template <class T>
 FOVEA_INLINE RowsOfTensor rows_of(const T* data, i64 row) {
-    return {reinterpret_cast<const char*>(data), row * i64(sizeof(T)), sizeof(T)};
+    return {std::uintptr_t(data), row * i64(sizeof(T)), sizeof(T)};
 }
 /// A `finish` that stores to these rows, or reads them: what no cache has waits for memory there,
 /// so the tiles of long sums fetch their lines on the way.
@@ -73,7 +75,7 @@ struct Beside : Finish {
     static constexpr int kTensors = Count;
     RowsOfTensor tensors[Count];
 
-    FOVEA_INLINE const char* line(i64 tensor, i64 i, i64 j) const {
+    FOVEA_INLINE const void* line(i64 tensor, i64 i, i64 j) const {
         return tensors[tensor].at(i, j);
     }
 };
