@@ -139,16 +139,11 @@ class Dim {
     }
     /// The same sum in the form that holds it.
     static Dim from(const LongDim& sum);
-    constexpr bool is_one() const { return constant_ == 1 && terms_.term[0].factor == 0 && !long_; }
+    constexpr bool is_one() const { return is_static() && constant_ == 1; }
     /// Whether no tensor has it: it is wrong, or negative.
-    constexpr bool is_no_size() const {
-        return mistake_ != DimMistake::none ||
-               (constant_ < 0 && terms_.term[0].factor == 0 && !long_);
-    }
+    constexpr bool is_no_size() const { return mistake_ != DimMistake::none || is_negative(); }
     constexpr bool is_negative() const { return is_static() && constant_ < 0; }
-    constexpr bool is_zero() const {
-        return constant_ == 0 && terms_.term[0].factor == 0 && !long_;
-    }
+    constexpr bool is_zero() const { return is_static() && constant_ == 0; }
     /// Whether it is seen at once that both are the same, name and all.
     constexpr bool is_plainly(const Dim& other) const {
         return constant_ == other.constant_ && label_.code_ == other.label_.code_ &&

@@ -35,12 +35,14 @@ constexpr std::string_view kWithoutEffect[] = {"_name_or_path",
                                                "embd_pdrop",
                                                "embedding_dropout",
                                                "eos_token_id",
+                                               "finetuning_task",
+                                               "gradient_checkpointing",
                                                "hidden_dropout",
                                                "hidden_dropout_prob",
                                                "initializer_factor",
                                                "initializer_range",
-                                               "max_position_embeddings",
                                                "mask_token_id",
+                                               "max_position_embeddings",
                                                "n_positions",
                                                "num_labels",
                                                "output_attentions",
@@ -146,18 +148,20 @@ void CheckpointConfig::verify(const std::string& field, std::span<const std::str
 
 void CheckpointConfig::verify_settings_of_positions(
     const std::vector<std::string>& settings) const {
-    for (const auto& [field, name] : unknown_)
-        if (!is_among(settings, kOfPositionsAlone + field))
-            throw UserError("'{}': {} has '{}', which no model has here", {path_, name, field});
-    const auto is_of_layers = [](const std::string& name) {
-        return name.starts_with(kOfPositionsAlone);
-    };
-    if (layers_.empty() || std::any_of(settings.begin(), settings.end(), is_of_layers)) return;
-    throw UserError(
-        "'{}': rope_parameters differ from layer to layer ('{}'), and the model has no setting "
-        "such "
-        "as {}{}.rope_theta",
-        {path_, layers_, kOfPositionsAlone, layers_});
+    for (const auto& [field, place, is_layers] : of_models_) {
+        const std::string name = kOfPositionsAlone + field + (is_layers ? "." : "");
+        const bool is_read =
+            std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) {
+                return is_layers ? setting.starts_with(name) : setting == name;
+            });
+        if (is_read) continue;
+        if (!is_layers)
+            throw UserError("'{}': {} has '{}', which no model has here", {path_, place, field});
+        throw UserError(
+            "'{}': {} differ from layer to layer ('{}'), and the model has no setting such as "
+            "{}rope_theta",
+            {path_, place, field, name});
+    }
 }
 
 std::vector<std::pair<std::string, std::string>> CheckpointConfig::unread(
@@ -190,20 +194,18 @@ void CheckpointConfig::spread_positions() {
 /// Older files call the kind `type`. Layers with positions of their own have an object each.
 void CheckpointConfig::spread(const std::string& name, const Json& fields) {
     for (const auto& [field, value] : fields.object()) {
-        if (value.is_object()) {
-            layers_ = field;
-            for (const auto& [of_layer, number] : value.object())
-                config_.set(kOfPositionsAlone + field + "." + of_layer, number);
-            continue;
-        }
         const std::string own = field == "type" ? "rope_type" : field;
-        if (!is_among(kOfPositions, own)) {
-            unknown_.emplace_back(field, name);
-            config_.set(kOfPositionsAlone + field, value);
-            continue;
-        }
-        if (!value.is_null()) config_.set(own, value);
+        if (value.is_object() || !is_among(kOfPositions, own)) {
+            of_models_.push_back({field, name, value.is_object()});
+            set_of_models(kOfPositionsAlone + field, value);
+        } else if (!value.is_null()) config_.set(own, value);
     }
+}
+
+void CheckpointConfig::set_of_models(const std::string& name, const Json& value) {
+    if (!value.is_object()) config_.set(name, value);
+    else
+        for (const auto& [field, inner] : value.object()) config_.set(name + "." + field, inner);
 }
 
 void CheckpointConfig::verify_positions(const std::string& name, const Json& fields) const {

@@ -30,7 +30,7 @@ class CheckpointConfig {
     /// is 0, which is none.
     std::optional<std::string> value_of(const std::string& setting) const;
     /// UserError where positions are of a kind that no model has here, or differ from layer to
-    /// layer, and no setting has their names.
+    /// layer, and no setting is called after them.
     void verify_settings_of_positions(const std::vector<std::string>& settings) const;
     /// Fields of one value that may change what a model computes, and are none of the settings,
     /// with their values: not those of training, of tokens, or of what wrote the file.
@@ -43,15 +43,21 @@ class CheckpointConfig {
   private:
     void spread_positions();
     void spread(const std::string& name, const Json& fields);
+    void set_of_models(const std::string& name, const Json& value);
     void complete_positions(const std::string& name, const Json& fields);
     void verify_positions(const std::string& name, const Json& fields) const;
     void fill_in();
     bool says(const std::string& field) const;
 
+    /// A field of positions that takes settings of a model's own, and where it stands.
+    struct OfModels {
+        std::string field, place;
+        bool is_layers;  // it has the fields of some layers
+    };
+
     std::string path_;
     Json config_;
-    std::string layers_;  // whose positions are their own: one of them
-    std::vector<std::pair<std::string, std::string>> unknown_;  // fields of positions, and where
+    std::vector<OfModels> of_models_;
 };
 
 }  // namespace fovea::runtime

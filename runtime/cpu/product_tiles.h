@@ -186,11 +186,12 @@ template <int Rows, int Vectors, class Stride, class B, class Finish, class Next
 FOVEA_INLINE void add_long_products(i64 i, i64 j, floats (&c)[Rows][Vectors], const float* a,
                                     Stride row, const B* b, const Finish& finish, Next& next,
                                     Only sum) {
-    constexpr i64 kLines = i64(Finish::kTensors) * Rows * Vectors;
-    const i64 steps = sum.extent < kLongSum ? i64(sum.extent) : sum.extent / kLines;
-    i64 left = sum.extent;
+    constexpr i64 kLines = i64(Finish::kTensors) * Rows * Vectors, kLeast = 8;  // steps of a line
+    const i64 all = sum.extent, each = all / kLines < kLeast ? kLeast : all / kLines;
+    const i64 steps = all < kLongSum ? all : each;
+    i64 left = all;
     for (i64 line = 0; left > 0; ++line) {
-        const i64 some = line < kLines ? steps : left;
+        const i64 some = line < kLines && steps < left ? steps : left;
         if (some < left) fetch_line<Rows, Vectors>(finish, i, j, line);
         add_products(c, a, row, b, next, Sum{some, sum.a, sum.b});
         a += some * sum.a, b += some * sum.b, left -= some;

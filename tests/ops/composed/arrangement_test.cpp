@@ -15,6 +15,10 @@ TEST_CASE("stack along every axis") {
     check_counting({2, 2}, {{2, 2, 2}, {0, 1, 2, 3, 0, 10, 20, 30}}, both(0));
     check_counting({2, 2}, {{2, 2, 2}, {0, 1, 0, 10, 2, 3, 20, 30}}, both(1));
     check_counting({2, 2}, {{2, 2, 2}, {0, 0, 1, 10, 2, 20, 3, 30}}, both(-1));
+    check_counting({2, 2}, {{2, 2, 2}, {0, 1, 2, 3, 0, 10, 20, 30}}, [](Tensor x) {
+        const std::vector<Tensor> parts = {x, x * 10.0};  // as many as a setting says
+        return stack(parts);
+    });
 }
 
 TEST_CASE("split and chunk") {
