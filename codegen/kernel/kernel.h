@@ -51,6 +51,7 @@ using AxisId = int;
 struct Axis {
     std::string name;
     Dim extent;
+    std::int64_t most = 0;  // positions of a chunk, where a loop takes so many; 0: of no loop
 };
 
 /// Memory that a kernel reads or writes, row-major in `shape`. Elements of a weight that lies as

@@ -1,6 +1,7 @@
 // The choices for contractions on the CPU.
 #include "codegen/kernel/schedule.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace fovea::kernel {
@@ -56,12 +57,18 @@ int columns_of_tile(const Dim& columns) {
     return 0;
 }
 
-/// How the columns, and what is summed, lie in b: sums of windows are its columns moved by a few
-/// elements, and few columns are its innermost sum moved by a few.
-Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
+/// The last one.
+const Contract& contract_of(const Kernel& kernel) {
     const Contract* contract = nullptr;
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
         if (auto found = as<Contract>(kernel, id)) contract = found;
+    return *contract;
+}
+
+/// How the columns, and what is summed, lie in b: sums of windows are its columns moved by a few
+/// elements, and few columns are its innermost sum moved by a few.
+Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
+    const Contract* const contract = &contract_of(kernel);
     const bool is_plain = contract->blocks < 0 && !is_half(contract->factors);
     if (!is_plain || roles.columns < 0) return Reading::packed;
     if (kernel.buffers[std::size_t(as<Load>(kernel, roles.b)->access.buffer)].storage)
@@ -89,6 +96,16 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     return Reading::packed;
 }
 
+/// Tiles of the columns of a chunk, `vectors` at most: as few panels as registers of 32 vectors
+/// allow, for each of which all of a is read, and equally wide ones.
+void tile_chunk(ContractionSchedule& schedule, int vectors) {
+    constexpr int kRegisters = 32, kWidest = 5;
+    const int panels = (vectors + kWidest - 1) / kWidest, width = (vectors + panels - 1) / panels;
+    schedule.tile_vectors = width;
+    // The sums, the columns of a step, and an element of a row.
+    schedule.tile_rows = std::min(schedule.tile_rows, (kRegisters - width - 1) / width);
+}
+
 }  // namespace
 
 int panel_columns(const Dim& columns, const target::Lowering& target) {
@@ -113,6 +130,9 @@ ContractionSchedule contraction_schedule(const Kernel& kernel, const target::Tar
         schedule.tile_vectors = 1;
         return schedule;
     }
+    const Contract& contract = contract_of(kernel);
+    const auto chunk = int(kernel.axes[std::size_t(schedule.columns)].most / kLanes);
+    if (chunk > 0 && !schedule.in_panels && !is_half(contract.factors)) tile_chunk(schedule, chunk);
     const bool is_wide = columns.is_static() && columns.value() >= target.cpu.contraction.wide;
     if (schedule.in_panels || !is_wide) return schedule;
     schedule.tile_vectors = target.cpu.contraction.wide_vectors;

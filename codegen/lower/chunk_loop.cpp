@@ -9,16 +9,19 @@ namespace fovea::lower {
 
 namespace {
 
+Dim size_of(Symbol symbol) {
+    Text name;
+    name << symbol;
+    return Dim(name.view());
+}
+
 /// A size where symbol `of` is `value`.
 Dim with_size(const Dim& dim, Symbol of, std::int64_t value) {
     Dim result(dim.constant());
     for (const DimTerm& term : dim.terms()) {
         Dim product(term.factor);
-        for (Symbol symbol : term.symbols) {
-            Text name;
-            name << symbol;
-            product = product * (symbol == of ? Dim(value) : Dim(name.view()));
-        }
+        for (Symbol symbol : term.symbols)
+            product = product * (symbol == of ? Dim(value) : size_of(symbol));
         result = result + product;
     }
     return result;
@@ -123,6 +126,9 @@ void ChunkLoop::add(ChunkLoop& inner, const std::string& name, const std::string
 }
 
 void ChunkLoop::call(kernel::Kernel kernel, const std::vector<Argument>& arguments) {
+    for (const ChunkLoop* loop = this; loop; loop = loop->around_)
+        for (kernel::Axis& axis : kernel.axes)
+            if (axis.extent == size_of(loop->steps_.positions)) axis.most = loop->steps_.chunk;
     auto& kernels = steps_.kernels;
     auto same = std::find_if(kernels.begin(), kernels.end(), [&](const kernel::Kernel& known) {
         return kernel::same_kernel(known, kernel);

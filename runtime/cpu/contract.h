@@ -209,7 +209,7 @@ struct PanelTiles {
 /// multiple of the panel's width, no lane is masked.
 template <int Rows, int Vectors, class Columns, class Run>
 FOVEA_INLINE void with_panel_tiles(const Panel& panel, Columns /*columns*/, const Run& run) {
-    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
+    constexpr int kRows = tile_rows(Rows, Vectors), kVectors = tile_vectors(Vectors);
     constexpr i64 kColumns = kKnown<Columns>;
     constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
     if constexpr (kVectors > 1 && kColumns == 0)

@@ -58,7 +58,7 @@ template <int Rows, int Vectors, class RowCount, class Columns, class StrideA, c
           class... Sums>
 FOVEA_INLINE void contract_in_place(const Panel& panel, RowCount, Columns, Operand<StrideA> a,
                                     Operand<Fixed<1>> b, const Finish& finish, Sums... sums) {
-    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
+    constexpr int kRows = tile_rows(Rows, Vectors), kVectors = tile_vectors(Vectors);
     constexpr i64 kWidth = kLanes * kVectors, kColumns = kKnown<Columns>, kRest = kColumns % kWidth;
     constexpr bool kLeft = kKnown<RowCount> == 0 || kKnown<RowCount> % kRows != 0;
     const auto run = [&]<bool Whole, int Count>(i64 columns) FOVEA_LAMBDA {

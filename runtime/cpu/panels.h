@@ -9,13 +9,13 @@
 namespace fovea::cpu::inline FOVEA_ISA {
 
 /// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where the registers
-/// hold less, a tile is one vector wide and takes three quarters of them: 6 rows of two (AVX2) or
-/// of four registers (NEON, which has twice as many), or 3 rows of four (of which b's columns are
-/// read again for each row).
+/// hold less, a tile is one vector wide and takes three quarters of them, of wide tiles, too, which
+/// have fewer rows: 6 rows of two (AVX2) or of four registers (NEON, which has twice as many), or 3
+/// rows of four (of which b's columns are read again for each row).
 constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
-constexpr int tile_rows(int rows) {
+constexpr int tile_rows(int rows, int vectors) {
     constexpr int kMost = kRegisterVectors - kRegisterVectors / 4;
-    return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
+    return kRegisterVectors < 32 && rows * vectors > kMost ? kMost : rows;
 }
 
 /// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
@@ -121,7 +121,7 @@ class Panels {
     }
 
   private:
-    static constexpr int kRows = tile_rows(Rows);
+    static constexpr int kRows = tile_rows(Rows, Vectors);
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
     static constexpr i64 kLeastTiles = 8, kLineTiles = kTilesOfLines<kRows>;
     static constexpr i64 kLeastLines = 16;  // of a thread: its part is at most 1/16 too long

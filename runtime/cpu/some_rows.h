@@ -34,7 +34,7 @@ class SomeRows {
 
   private:
     void begin_part() {
-        constexpr i64 kRows = i64(kTilesAtATime<Vectors>) * tile_rows(Rows);
+        constexpr i64 kRows = i64(kTilesAtATime<Vectors>) * tile_rows(Rows, Vectors);
         part_.rows = end_ - part_.row < kRows ? end_ - part_.row : kRows;
         part_.block_row = part_.row;
         part_.block_rows = part_.rows;
@@ -62,7 +62,7 @@ class KeptSums {
     }
 
     i64 row_, column_;
-    alignas(64) mutable float sums_[kTilesAtATime<Vectors> * tile_rows(Rows) * kWidth];
+    alignas(64) mutable float sums_[kTilesAtATime<Vectors> * tile_rows(Rows, Vectors) * kWidth];
 };
 
 } // namespace fovea::cpu::inline FOVEA_ISA

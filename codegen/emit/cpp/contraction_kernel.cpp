@@ -121,14 +121,15 @@ class ContractionKernel {
                                                          : ", kCachedFloats");
     }
 
-    /// Whether b has several panels and is of known sizes that a cache holds.
+    /// Whether b has several panels and is of known sizes that a cache holds, as those of a chunk.
     bool is_small() const {
         if (schedule_.columns < 0 || !points_.empty()) return false;
-        Dim size = kernel_.axes[std::size_t(schedule_.columns)].extent;
+        const Axis& columns = kernel_.axes[std::size_t(schedule_.columns)];
+        Dim size = columns.most > 0 ? Dim(columns.most) : columns.extent;
         if (!size.is_static() || size.value() <= target::kLanes * schedule_.tile_vectors)
             return false;
         for (AxisId axis : contract_.axes) size = size * kernel_.axes[std::size_t(axis)].extent;
-        return size.is_static() && size.value() <= small_floats_;
+        return size.is_static() && (columns.most > 0 || size.value() <= small_floats_);
     }
 
     Expression extent(AxisId axis) const {

@@ -14,7 +14,7 @@ namespace {
 class Structure {
   public:
     explicit Structure(const Kernel& kernel) : sites_(sites_of(kernel)) {
-        for (const Axis& axis : kernel.axes) add(axis.extent);
+        for (const Axis& axis : kernel.axes) add(axis.extent), add(Dim(axis.most));
         for (const Buffer& buffer : kernel.buffers) {
             text_ += buffer.optional ? "o" : buffer.written ? "w" : "r";
             add(int(buffer.dtype));
