@@ -4,7 +4,7 @@
 #include "codegen/ops/batch_norm.h"
 #include "codegen/ops/movement.h"
 #include "codegen/ops/when_training.h"
-#include "dsl/scope.h"
+#include "dsl/norms.h"
 
 namespace fovea {
 
@@ -12,6 +12,8 @@ struct BatchNormOptions {
     double eps = 1e-5;
     double momentum = 0.1;  // the share of a batch's statistics in the running ones
     bool track_running_stats = true;  // false: those of the batch itself count in every mode
+    bool weight = true;
+    bool bias = true;
 };
 
 namespace detail {
@@ -77,8 +79,8 @@ constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, BatchNormOptions op
     }
     Shape shape;
     shape.push(x.dim(axis));
-    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
-    Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
+    Tensor weight = detail::norm_weight(s, x, shape, options.weight, location);
+    Tensor bias = detail::norm_bias(s, x, shape, options.bias, location);
     Tensor y = batch_norm(x, weight, bias, axis, options.eps, location);
     if (!options.track_running_stats || y.is_poison()) return value_of(s, y);
     const int i = axis < 0 ? axis + x.rank() : axis;

@@ -37,6 +37,7 @@
 #include "dsl/batch_norm.h"
 #include "dsl/in_training.h"
 #include "dsl/modules.h"
+#include "dsl/norms.h"
 #include "dsl/recurrent.h"
 #include "dsl/scope.h"
 #include "dsl/well_formed.h"

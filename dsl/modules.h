@@ -1,12 +1,10 @@
-// Layers with parameters: linear, convolutions, embedding, normalisations.
+// Layers with parameters: linear, convolutions, embedding.
 #pragma once
 
 #include "codegen/ops/composed/convolution.h"
-#include "codegen/ops/composed/rms_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
-#include "codegen/ops/layer_norm.h"
 #include "dsl/scope.h"
 
 namespace fovea {
@@ -179,71 +177,6 @@ constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOp
     if (!is_usable("embedding", location, {ids})) return poison_of({ids});
     Tensor table = embedding_table(s, rows, width, options, location);
     return look_up(s, table, ids, options.padding, location);
-}
-
-namespace detail {
-
-/// The shape of the last `axes` axes of x, which a norm goes over; says what is wrong with them.
-constexpr bool last_axes(const char* norm, Scope s, Tensor x, int axes, Shape& shape,
-                         Location location) {
-    if (!is_usable(norm, location, {x})) return false;
-    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << norm << " over the last " << axes << " axes of " << name_of(x.dtype()) << " "
-             << x.shape() << ": expected f32, bf16 or f16, and 1 to " << x.rank() << " axes";
-        x.graph->write_origin(text, x.id);
-        fail(*x.graph, location, s.id, text);
-        return false;
-    }
-    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
-    return true;
-}
-
-}  // namespace detail
-
-/// Normalises over the last `axes` axes of x. Parameters `weight` and `bias`, of those axes.
-constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
-                            Location location = Location::here()) {
-    Shape shape;
-    if (!detail::last_axes("layer_norm", s, x, axes, shape, location)) return poison_of({x});
-    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
-    Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
-    Tensor y = layer_norm(x, weight, bias, eps, location);
-    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
-    return y;
-}
-
-/// Divides by the root of the mean square over the last `axes` axes of x. Parameter `weight`, of
-/// those axes.
-template <class = void>
-constexpr Tensor rms_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-6,
-                          Location location = Location::here()) {
-    Shape shape;
-    if (!detail::last_axes("rms_norm", s, x, axes, shape, location)) return poison_of({x});
-    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
-    Tensor y = rms_norm(x, weight, eps, location);
-    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
-    return y;
-}
-
-/// Normalises each of `groups` groups of the channels of x [batch, channels, ...] over all its
-/// positions. Parameters `weight` and `bias` [channels].
-template <class = void>
-constexpr Tensor group_norm(Scope s, Tensor x, Dim groups, double eps = 1e-5,
-                            Location location = Location::here()) {
-    if (!is_usable("group_norm", location, {x})) return poison_of({x});
-    if (x.rank() < 2 || !is_float(x.dtype())) {
-        Text text;
-        text << "group_norm: expected f32, bf16 or f16 [batch, channels, ...], got "
-             << name_of(x.dtype()) << " " << x.shape();
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, s.id, text);
-    }
-    Tensor weight = s.parameter("weight", {x.dim(1)}, Initial::ones, x.dtype(), location);
-    Tensor bias = s.parameter("bias", {x.dim(1)}, Initial::zeros, x.dtype(), location);
-    Tensor y = group_norm(x, groups, weight, bias, eps, location);
-    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
-    return y;
 }
 
 }  // namespace fovea
