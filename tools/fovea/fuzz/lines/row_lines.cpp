@@ -113,7 +113,7 @@ bool draw_norm(Drawing& d, Line& line) {
     });
     if (x < 0) return false;
     line.operands = {x};
-    line.whole = {d.below(5)};
+    line.whole = {d.below(5), d.below(6)};
     const int rank = d.tensor(x).rank();
     if (line.whole[0] == 3 && rank > 4) return false;
     if ((line.whole[0] == 2 || line.whole[0] == 3) && rank < 2) return false;
@@ -123,23 +123,31 @@ bool draw_norm(Drawing& d, Line& line) {
            (rank > 1 && d.tensor(x).dim(-2).is_static() && d.tensor(x).dim(-2).value() > 0);
 }
 Made make_norm(const Maker& m) {
-    const std::string name = m.own_name("norm");
+    const std::string name = m.own_name("norm"), x = m.name(0);
     const Scope scope = m.scope() / intern(name);
-    if (m.whole(0) == 2)
-        return {batch_norm(scope, m.tensor(0), -1),
-                fmt::format("batch_norm(s / \"{}\", {}, -1)", name, m.name(0))};
+    // Most have all of their parameters.
+    const bool weight = m.whole(1) != 0 && m.whole(1) != 1;
+    const bool bias = m.whole(1) != 0 && m.whole(1) != 2;
+    const std::string parameters = fmt::format(".weight = {}, .bias = {}", weight, bias);
+    if (m.whole(0) == 2) {
+        BatchNormOptions options;
+        options.weight = weight, options.bias = bias;
+        return {batch_norm(scope, m.tensor(0), -1, options),
+                fmt::format("batch_norm(s / \"{}\", {}, -1, {{{}}})", name, x, parameters)};
+    }
     if (m.whole(0) == 3) {
         const std::int64_t channels = m.tensor(0).dim(1).value();
         const std::int64_t groups = channels % 2 ? channels : channels / 2;
-        return {group_norm(scope, m.tensor(0), groups),
-                fmt::format("group_norm(s / \"{}\", {}, {})", name, m.name(0), groups)};
+        return {group_norm(scope, m.tensor(0), groups, {.weight = weight, .bias = bias}),
+                fmt::format("group_norm(s / \"{}\", {}, {}, {{{}}})", name, x, groups, parameters)};
     }
     if (m.whole(0) == 4)
-        return {rms_norm(scope, m.tensor(0)),
-                fmt::format("rms_norm(s / \"{}\", {})", name, m.name(0))};
+        return {rms_norm(scope, m.tensor(0), {.weight = weight}),
+                fmt::format("rms_norm(s / \"{}\", {}, {{.weight = {}}})", name, x, weight)};
     const int axes = 1 + m.whole(0);
-    return {layer_norm(scope, m.tensor(0), axes),
-            fmt::format("layer_norm(s / \"{}\", {}, {})", name, m.name(0), axes)};
+    return {
+        layer_norm(scope, m.tensor(0), {.axes = axes, .weight = weight, .bias = bias}),
+        fmt::format("layer_norm(s / \"{}\", {}, {{.axes = {}, {}}})", name, x, axes, parameters)};
 }
 
 bool draw_loss(Drawing& d, Line& line) {
