@@ -94,8 +94,9 @@ inline void set(std::string_view name, Dim& dim, std::string_view text) {
     Symbol label = dim.is_static() ? dim.label() : dim.bare_symbol();
     dim = label ? Dim(text_of(label).c_str(), value) : Dim(value);
 }
+/// Below 0 where the default is.
 inline void set(std::string_view name, int& number, std::string_view text) {
-    set_whole(name, number, text, 0, kMostNumber);
+    set_whole(name, number, text, number < 0 ? -kMostNumber : 0, kMostNumber);
 }
 inline void set(std::string_view name, double& number, std::string_view text) {
     double value = 0;

@@ -201,7 +201,8 @@ class Dim {
     constexpr bool divisible_by(const Dim& divisor) const {
         if (mistake_ != DimMistake::none || divisor.mistake_ != DimMistake::none) return false;
         if (is_static() && divisor.is_static())
-            return divisor.constant_ && constant_ % divisor.constant_ == 0;
+            return divisor.constant_ == -1 ||
+                   (divisor.constant_ && constant_ % divisor.constant_ == 0);
         if (divisor == *this) return true;
         if (long_ || divisor.long_) return long_divisible(*this, divisor);
         ShortTerm by = divisor.as_term();
@@ -215,6 +216,7 @@ class Dim {
     friend constexpr Dim operator/(const Dim& a, const Dim& b) {
         if (a.mistake_ != DimMistake::none) return a;
         if (b.mistake_ != DimMistake::none) return b;
+        if (b.is_static() && b.constant_ == -1) return a * b;  // also of the lowest number
         const bool numbers = a.is_static() && b.is_static() && b.constant_;
         if (numbers && a.constant_ % b.constant_ == 0) return Dim(a.constant_ / b.constant_);
         if (!a.divisible_by(b)) return wrong_quotient(a, b);

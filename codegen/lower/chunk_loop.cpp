@@ -9,7 +9,7 @@ namespace fovea::lower {
 
 namespace {
 
-Dim size_of(Symbol symbol) {
+Dim size_called(Symbol symbol) {
     Text name;
     name << symbol;
     return Dim(name.view());
@@ -21,7 +21,7 @@ Dim with_size(const Dim& dim, Symbol of, std::int64_t value) {
     for (const DimTerm& term : dim.terms()) {
         Dim product(term.factor);
         for (Symbol symbol : term.symbols)
-            product = product * (symbol == of ? Dim(value) : size_of(symbol));
+            product = product * (symbol == of ? Dim(value) : size_called(symbol));
         result = result + product;
     }
     return result;
@@ -128,7 +128,7 @@ void ChunkLoop::add(ChunkLoop& inner, const std::string& name, const std::string
 void ChunkLoop::call(kernel::Kernel kernel, const std::vector<Argument>& arguments) {
     for (const ChunkLoop* loop = this; loop; loop = loop->around_)
         for (kernel::Axis& axis : kernel.axes)
-            if (axis.extent == size_of(loop->steps_.positions)) axis.most = loop->steps_.chunk;
+            if (axis.extent == size_called(loop->steps_.positions)) axis.most = loop->steps_.chunk;
     auto& kernels = steps_.kernels;
     auto same = std::find_if(kernels.begin(), kernels.end(), [&](const kernel::Kernel& known) {
         return kernel::same_kernel(known, kernel);

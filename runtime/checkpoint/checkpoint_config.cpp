@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kOriginalLength = "original_max_position_embeddings";
 constexpr const char* kLength = "max_position_embeddings";
 constexpr const char *kHeads = "num_attention_heads", *kKeyHeads = "num_key_value_heads";
+constexpr const char* kPadding = "pad_token_id";
 constexpr const char* kScalesOutputs = "scale_decoder_outputs";
 
 /// What settings begin with that are fields of positions alone, or of those of some layers.
@@ -25,6 +26,7 @@ constexpr std::string_view kWithoutEffect[] = {"_name_or_path",
                                                "attention_dropout",
                                                "attention_probs_dropout_prob",
                                                "attn_pdrop",
+                                               "auto_map",
                                                "bos_token_id",
                                                "chunk_size_feed_forward",
                                                "classifier_dropout",
@@ -39,8 +41,10 @@ constexpr std::string_view kWithoutEffect[] = {"_name_or_path",
                                                "gradient_checkpointing",
                                                "hidden_dropout",
                                                "hidden_dropout_prob",
+                                               "id2label",
                                                "initializer_factor",
                                                "initializer_range",
+                                               "label2id",
                                                "mask_token_id",
                                                "max_position_embeddings",
                                                "n_positions",
@@ -50,10 +54,12 @@ constexpr std::string_view kWithoutEffect[] = {"_name_or_path",
                                                "output_router_logits",
                                                "pad_token_id",
                                                "problem_type",
+                                               "pruned_heads",
                                                "resid_pdrop",
                                                "return_dict",
                                                "router_aux_loss_coef",
                                                "sep_token_id",
+                                               "task_specific_params",
                                                "tokenizer_class",
                                                "torch_dtype",
                                                "transformers_version",
@@ -103,6 +109,13 @@ bool is_among(const List& list, const std::string& text) {
 }
 
 bool is_there(const Json* value) { return value && !value->is_null(); }
+
+/// Whether a field is whole positions, which stand among the others, or plain ones of some layers.
+bool is_of_positions(const std::string& field, const Json& value) {
+    constexpr std::string_view kWhole[] = {"rope_parameters", "rope_scaling"};
+    const bool is_kind = field.starts_with(kOfPositionsAlone) && field.ends_with(".rope_type");
+    return is_among(kWhole, field) || (is_kind && setting_text(value) == "default");
+}
 
 std::string kind_of_positions(const Json& fields) {
     const Json* kind = fields.find("rope_type");
@@ -168,8 +181,8 @@ std::vector<std::pair<std::string, std::string>> CheckpointConfig::unread(
     const std::vector<std::string>& settings) const {
     std::vector<std::pair<std::string, std::string>> fields;
     for (const auto& [field, value] : config_.object()) {
-        const bool is_one = is_there(&value) && !value.is_object() && !value.is_array();
-        if (!is_one || is_among(settings, field) || is_among(kWithoutEffect, field)) continue;
+        const bool has_effect = is_there(&value) && !is_among(kWithoutEffect, field);
+        if (!has_effect || is_among(settings, field) || is_of_positions(field, value)) continue;
         fields.emplace_back(field, setting_text(value));
     }
     return fields;
@@ -249,6 +262,11 @@ void CheckpointConfig::fill_in() {
     for (const Lacking& lacking : kLacking)
         if (model == lacking.model && !find(lacking.field))
             config_.set(lacking.field, lacking.value);
+    // An id from the end, as PyTorch's embedding takes it.
+    const Json *padding = find(kPadding), *vocabulary = find("vocab_size");
+    if (padding && padding->is_number() && padding->number() < 0 && vocabulary &&
+        vocabulary->is_number())
+        config_.set(kPadding, static_cast<std::int64_t>(vocabulary->number() + padding->number()));
     // As many heads of keys as of queries.
     const bool keys_are_null = find(kKeyHeads) && !says(kKeyHeads);
     if (keys_are_null || (model == "llama" && !find(kKeyHeads)))

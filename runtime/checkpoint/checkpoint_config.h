@@ -32,7 +32,7 @@ class CheckpointConfig {
     /// UserError where positions are of a kind that no model has here, or differ from layer to
     /// layer, and no setting is called after them.
     void verify_settings_of_positions(const std::vector<std::string>& settings) const;
-    /// Fields of one value that may change what a model computes, and are none of the settings,
+    /// Fields that may change what a model computes, and are none of the settings,
     /// with their values: not those of training, of tokens, or of what wrote the file.
     std::vector<std::pair<std::string, std::string>> unread(
         const std::vector<std::string>& settings) const;

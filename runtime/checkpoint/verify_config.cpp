@@ -38,13 +38,26 @@ bool is_value(const std::string& text, const std::string& other) {
     return number(text, a) && number(other, b) && a == b;
 }
 
-/// `row` is one of Model::config_fields.
+/// The words of a row: blanks inside of them are `\s`, line feeds `\n`, and backslashes double.
+std::vector<std::string> words_of_row(const std::string& row) {
+    std::vector<std::string> words(1);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        if (row[i] == ' ') {
+            words.emplace_back();
+        } else if (row[i] == '\\' && i + 1 < row.size()) {
+            const char escaped = row[++i];
+            words.back() += escaped == 's' ? ' ' : escaped == 'n' ? '\n' : escaped;
+        } else {
+            words.back() += row[i];
+        }
+    }
+    return words;
+}
+
+/// `row` is one of Model::config_fields: a field and its values.
 void verify_field(const CheckpointConfig& config, const std::string& row,
                   const std::string& model) {
-    std::vector<std::string> words(1);
-    for (const char c : row)
-        if (c == ' ') words.emplace_back();
-        else words.back() += c;
+    const std::vector<std::string> words = words_of_row(row);
     config.verify(words.front(), std::span(words).subspan(1), model);
 }
 

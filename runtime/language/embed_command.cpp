@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../checkpoint/distinct_paths.h"
 #include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
@@ -188,7 +189,8 @@ int embed_command(const std::string& program, const Model& model,
     if (options.has("output")) verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     if (options.has("output"))
-        verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
+        verify_distinct({{"--output", options.text("output")}},
+                        {{"--weights", options.text("weights")}});
     const std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "../checkpoint/distinct_paths.h"
 #include "../checkpoint/read_checkpoint.h"
 #include "../instance.h"
 #include "../runner/bind_dims.h"
@@ -63,9 +64,9 @@ int merge_command(const std::string& program, const Model& model,
     use_threads(options);
     verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
-    verify_distinct({{"--weights", weights.path()},
-                     {"--adapter", adapter_file(options.text("adapter"))},
-                     {"--output", options.text("output")}});
+    verify_distinct(
+        {{"--output", options.text("output")}},
+        {{"--weights", options.text("weights")}, {"--adapter", options.text("adapter")}});
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     Parameters parameters(model, dims_of_parameters(model, weights));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../checkpoint/checkpoint_folder.h"
+#include "../checkpoint/distinct_paths.h"
 #include "../checkpoint/read_checkpoint.h"
 #include "../error.h"
 #include "../files/fit_names.h"
@@ -149,7 +150,7 @@ void quantize_weights(const Model& given, WeightStorage storage, const std::stri
             {model.name});
     verify_writable(output);
     SafetensorsFile weights = read_checkpoint(model, path);
-    verify_distinct({{"--weights", weights.path()}, {"--output", output}});
+    verify_distinct({{"--output", output}}, {{"--weights", path}});
     if (const WeightStorage there = storage_in(weights))
         throw UserError("'{}' has weights of {} already: give those that they were made of",
                         {weights.path(), long_name(there)});

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "../checkpoint/distinct_paths.h"
 #include "../checkpoint/read_checkpoint.h"
 #include "../device/choose_device.h"
 #include "../error.h"
@@ -92,6 +93,9 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
     for (const std::string& list : options.all("only")) {
         for (std::string& name : split_at_commas(list)) request.only.push_back(std::move(name));
     }
+    if (options.has("weights"))
+        verify_distinct({{"--outputs", options.text("outputs")}},
+                        {{"--weights", options.text("weights")}});
     const SafetensorsFile inputs = read_safetensors(options.text("inputs"));
     std::optional<SafetensorsFile> weights;
     if (options.has("weights")) weights = read_checkpoint(model, options.text("weights"));

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "../error.h"
 #include "../files/files.h"
@@ -17,13 +16,6 @@ namespace {
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
     throw UserError("cannot write '" + path + "': " + std::strerror(error));
-}
-
-bool is_same_file(const std::string& a, const std::string& b) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path real_a = fs::weakly_canonical(a, error), real_b = fs::weakly_canonical(b, error);
-    return real_a == real_b || fs::equivalent(real_a, real_b, error);
 }
 
 }  // namespace
@@ -59,16 +51,6 @@ OutputLock::OutputLock(const std::string& path) {
 
 OutputLock::~OutputLock() {
     if (file_.is_open()) ::unlink(lock_path_.c_str());
-}
-
-void verify_distinct(const std::vector<NamedPath>& paths) {
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (!is_same_file(paths[i].path, paths[j].path)) continue;
-            throw UserError(paths[j].option + " and " + paths[i].option + " are one file, '" +
-                            paths[i].path + "'");
-        }
-    }
 }
 
 }  // namespace fovea::runtime

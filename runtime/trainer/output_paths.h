@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "../files/locked_file.h"
 
@@ -26,13 +25,5 @@ class OutputLock {
     std::string lock_path_;
     Descriptor file_;
 };
-
-/// A file and the option that names it.
-struct NamedPath {
-    std::string option, path;  // "--weights", …
-};
-
-/// Throws UserError where two of the paths are one file: a training would overwrite its data.
-void verify_distinct(const std::vector<NamedPath>& paths);
 
 }  // namespace fovea::runtime

@@ -7,6 +7,7 @@
 #include "../error.h"
 #include "../runner/threads_option.h"
 #include "limits.h"
+#include "output_paths.h"
 
 namespace fovea::runtime {
 
@@ -134,14 +135,13 @@ TrainPaths train_paths(const Options& options, const std::vector<NamedPath>& rea
     paths.checkpoint =
         options.given("checkpoint") ? options.text("checkpoint") : paths.weights + ".checkpoint";
     if (options.given("log")) paths.log = options.text("log");
-    std::vector<NamedPath> named = read;
-    named.push_back({"--weights", paths.weights});
-    named.push_back({"--checkpoint", paths.checkpoint});
-    if (!paths.log.empty()) named.push_back({"--log", paths.log});
+    std::vector<NamedPath> written{{"--weights", paths.weights},
+                                   {"--checkpoint", paths.checkpoint}};
+    if (!paths.log.empty()) written.push_back({"--log", paths.log});
     verify_writable(paths.weights);
     verify_writable(paths.checkpoint);
     if (!paths.log.empty()) verify_writable(paths.log);
-    verify_distinct(named);
+    verify_distinct(written, read);
     return paths;
 }
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "../checkpoint/distinct_paths.h"
 #include "../options.h"
 #include "../program.h"
 #include "checkpoint.h"
-#include "output_paths.h"
 
 namespace fovea::runtime {
 

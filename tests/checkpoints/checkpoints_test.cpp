@@ -89,6 +89,8 @@ TEST_CASE("settings are the fields of config.json, also those of rotary position
           SettingValues{{"sliding_window", "0"}});
     CHECK(settings_of("gemma2", R"({"layer_types": ["full_attention", "sliding_attention"]})") ==
           SettingValues{{"layer_types", "full_attention,sliding_attention"}});
+    CHECK(settings_of("llama", R"({"vocab_size": 50, "pad_token_id": -1})") ==
+          SettingValues{{"vocab_size", "50"}, {"pad_token_id", "49"}});
     CHECK(settings_of("vit", R"({"id2label": {"0": "a", "1": "b", "2": "c"}})") ==
           SettingValues{{"num_labels", "3"}});
     CHECK(settings_of("vit", "{}") == SettingValues{{"num_labels", "2"}});
@@ -178,13 +180,15 @@ TEST_CASE("a model of one's own has the fields of its settings, and keeps what o
     const tool::TemporaryFolder folder;
     write(folder.path() / "config.json", R"({"model_type": "neox", "hidden_size": 16,
         "hidden_act": "relu", "use_cache": true, "pad_token_id": 3, "sliding_window": null,
+        "kinds": ["full", "none"], "inner": {"a b": 1}, "id2label": {"0": "x"},
         "rope_parameters": {"full_attention": {"rope_theta": 500000}, "short_factor": [1, 2]}})");
     const SettingValues expected = {{"hidden_size", "16"},
                                     {"rope_parameters.short_factor", "1,2"},
                                     {"rope_parameters.full_attention.rope_theta", "500000"}};
     CHECK(tool::settings_of_checkpoint(mine, folder.path().string()) == expected);
     CHECK(tool::config_fields(mine.checkpoint) ==
-          std::vector<std::string>{"model_type neox", "hidden_act relu"});
+          std::vector<std::string>{"model_type neox", "hidden_act relu", "kinds full,none",
+                                   R"(inner {"a\sb":1})"});
     // From now on it is right for these alone.
     write(folder.path() / "config.json", R"({"hidden_act": "gelu"})");
     CHECK(said(folder.path(), [&] {

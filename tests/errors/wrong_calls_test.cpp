@@ -177,6 +177,10 @@ const std::vector<WrongCall> kLookUps = {
     {"cross_entropy", "[batch, 6, 4]", [](Given& g) { cross_entropy(g.x, g.ids, g.ids); }},
     {"smoothed_cross_entropy", "[batch, len]",
      [](Given& g) { smoothed_cross_entropy(g.m, g.ids, 0); }},
+    {"smoothed_cross_entropy", "padding -100 is no label",
+     [](Given& g) {
+         smoothed_cross_entropy(g.x, slice(g.s.input("y", {"batch", 6}, i32), 1, 0, 6), -100);
+     }},
     {"smoothed_cross_entropy", "[0, 1)",
      [](Given& g) {
          smoothed_cross_entropy(g.x, slice(g.s.input("y", {"batch", 6}, i32), 1, 0, 6), 0, kNan);

@@ -59,7 +59,7 @@ using Main = int (*)(int, char**, const fovea::runtime::Model&);
 
 /// What a built program's main function prints for `--help` of a subcommand (empty: of its own).
 std::string help_of(Main main, const std::string& subcommand) {
-    const fake::TemporaryFolder folder;
+    const fake::CurrentFolder folder;
     std::vector<std::string> words = {"program"};
     if (!subcommand.empty()) words.push_back(subcommand);
     words.push_back("--help");

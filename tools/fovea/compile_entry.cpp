@@ -217,13 +217,14 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
         verify_built(home, made);
         command.insert(command.end(), {"-include", home.precompiled.string()});
     }
-    // What the file defines is its own, also where a built-in model, or another file, has the name.
+    // What the file defines is its own, also where a built-in model, or another file, has the name;
+    // and a position that a vector does not have is said.
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
-          std::string("-shared"), std::string("-Wl,-Bsymbolic-functions"),
-          "-I" + home.sources.string(), "-I" + (home.sources / "dsl").string(), std::string("-MMD"),
-          std::string("-MF"), depfile.string(), std::string("-o"), library.string(),
-          source.string()})
+          std::string("-D_GLIBCXX_ASSERTIONS"), std::string("-shared"),
+          std::string("-Wl,-Bsymbolic-functions"), "-I" + home.sources.string(),
+          "-I" + (home.sources / "dsl").string(), std::string("-MMD"), std::string("-MF"),
+          depfile.string(), std::string("-o"), library.string(), source.string()})
         command.push_back(flag);
     if (!by_clang) command.push_back("-fno-gnu-unique");
     command.insert(command.end(), included.flags.begin(), included.flags.end());

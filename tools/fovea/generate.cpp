@@ -16,6 +16,7 @@
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/files/single_file.h"
+#include "tools/fovea/files/verify_own_folder.h"
 #include "tools/fovea/files/write_python.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
@@ -68,16 +69,6 @@ void refuse_package(const LoadedModel& model) {
             name, *reason));
 }
 
-/// Two models would share one CMakeLists.txt.
-void refuse_folder_of_another(const std::filesystem::path& folder, const std::string& name) {
-    std::ifstream stream(folder / "CMakeLists.txt");
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream.is_open() || text.find(name + ".cpp") != std::string::npos) return;
-    throw UserError(fmt::format(
-        "the CMakeLists.txt in '{}' is of something else than {}: choose another folder",
-        folder.string(), name));
-}
-
 /// UserError for options that ask for two things at once.
 void refuse_form(const Arguments& given, bool is_ptx) {
     if (is_ptx && (given.has("sources-only") || given.has("depfile") || given.has("single-file")))
@@ -119,7 +110,7 @@ int generate_model(const Arguments& given) {
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     make_folder(folder);
     const std::string name = generated_name(compiled.plan);
-    refuse_folder_of_another(folder, name);
+    verify_own_folder(folder, name, given.has("python"));
     if (is_ptx) {
         write_ptx(compiled.plan, name, folder);
         return 0;

@@ -10,6 +10,7 @@
 #include "codegen/graph/scan_function.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/files/checkpoint.h"
+#include "tools/fovea/files/verify_outputs.h"
 #include "tools/fovea/known_models.h"
 
 namespace fovea::tool {
@@ -173,9 +174,14 @@ LoadedModel load_model(const std::string& name, const SettingValues& values, DTy
 }
 
 LoadedModel load_model(const Arguments& given, const std::string& name, DType unset) {
-    if (!given.has(kCheckpointOption)) return load_model(name, given.settings(), unset);
+    if (!given.has(kCheckpointOption)) {
+        LoadedModel model = load_model(name, given.settings(), unset);
+        verify_outputs(given, model.files);
+        return model;
+    }
     std::vector<std::string> files;
     ModelEntry entry = find_entry(name, &files);
+    verify_outputs(given, files);
     SettingValues values = given.settings();
     const SettingValues there = settings_of_checkpoint(entry, given.text(kCheckpointOption));
     for (const auto& [setting, value] : there)

@@ -66,7 +66,6 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, CrossEntropyOptions
     double smoothing = options.label_smoothing;
     if (smoothing > 0) smoothing *= double(classes.value() - 1) / double(classes.value());
     Tensor rows = in_rows(logits), of_rows = in_rows(targets);
-    constexpr int kNoLabel = -1;
     Tensor terms = smoothed_cross_entropy(rows, of_rows, kNoLabel, smoothing, location);
     terms = shape.rank() ? unflatten(terms, 0, shape, location) : squeeze(terms, 0, location);
     if (options.ignored) terms = where(counts, at(terms), 0.0);

@@ -33,6 +33,9 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
                                 .location = location});
 }
 
+/// The padding of labels without any.
+inline constexpr int kNoLabel = -1;
+
 /// The loss of "Attention is all you need" (section 5.4; Szegedy et al. 2016): logits [batch,
 /// steps, classes], labels i32 [batch, steps] → [batch]: for each sequence the sum over the steps
 /// whose label is not `padding` of the cross entropy with 1 - `smoothing` at the label and the rest
@@ -54,6 +57,9 @@ constexpr Tensor smoothed_cross_entropy(Tensor logits, Tensor labels, int paddin
              << " (expected [batch, steps, classes], i32 [batch, steps])";
     } else if (!(smoothing >= 0 && smoothing < 1)) {
         text << "smoothed_cross_entropy: label smoothing must be in [0, 1)";
+    } else if (padding < kNoLabel) {
+        text << "smoothed_cross_entropy: padding " << padding
+             << " is no label: labels are 0 or above (cross_entropy takes an .ignored one)";
     } else {
         return make(*logits.graph, {.op = Op::smoothed_cross_entropy,
                                     .dtype = f32,

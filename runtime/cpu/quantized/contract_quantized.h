@@ -65,8 +65,8 @@ FOVEA_INLINE void contract_quantized(const Panel& panel, const ARows& a,
         if constexpr (ARows::kByTiles)
             return finish_rows_by_tiles<Group>(panel, lanes[0], a, numbers, finish);
 #endif
-        return finish_rows<Bits, Group, tile_rows(Rows, 1)>(panel, panel.row, panel.rows, lanes[0], a,
-                                                         numbers, finish);
+        return finish_rows<Bits, Group, tile_rows(Rows, 1)>(panel, panel.row, panel.rows, lanes[0],
+                                                            a, numbers, finish);
     }
     for (i64 row = panel.row; row < panel.row + panel.rows; ++row) {
         const auto few = a.few_row(row);

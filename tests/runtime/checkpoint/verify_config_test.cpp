@@ -149,3 +149,11 @@ TEST_CASE("a folder of what the model is not right for is refused with the field
           "'DIR/config.json' has hidden_act = \"gelu\", but tagger is right for silu and swish "
           "alone");
 }
+
+TEST_CASE("what a model is right for may have blanks, line feeds and backslashes") {
+    Model model = tagger();
+    model.config_fields = {R"(two\swords of\sa\nkind\\)"};
+    CHECK(said_of_folder(R"({"two words": "of a\nkind\\"})", model) == "");
+    CHECK(said_of_folder(R"({"two words": "of"})", model) ==
+          "'DIR/config.json' has two words = \"of\", but tagger is right for of a\nkind\\ alone");
+}

@@ -22,7 +22,7 @@ std::string pieces(const std::string& tokens = "byte_pairs") {
 }
 
 struct BytePairsFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     fovea::runtime::Model model = make_model();
     BytePairsFixture() {
         write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\n");

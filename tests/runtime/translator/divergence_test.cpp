@@ -13,7 +13,7 @@ using namespace fovea::runtime;
 namespace {
 
 struct DivergenceFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     Model model = make_model();
     DivergenceFixture() {
         write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\nI see.\tJe vois .\n");

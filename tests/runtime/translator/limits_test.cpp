@@ -9,7 +9,7 @@ using namespace fake;
 namespace {
 
 struct LimitsFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     fovea::runtime::Model model = make_model();
     LimitsFixture() { write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\n"); }
     Result run(std::vector<std::string> arguments, const std::vector<std::string>& more) {

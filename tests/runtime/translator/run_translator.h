@@ -26,19 +26,19 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
 }
 
 /// A folder that is the current one, and empty, until the destructor removes it.
-class TemporaryFolder {
+class CurrentFolder {
   public:
-    TemporaryFolder() : before_(std::filesystem::current_path()) {
+    CurrentFolder() : before_(std::filesystem::current_path()) {
         std::string path = (std::filesystem::temp_directory_path() / "fovea_XXXXXX").string();
         path_ = mkdtemp(path.data());
         std::filesystem::current_path(path_);
     }
-    ~TemporaryFolder() {
+    ~CurrentFolder() {
         std::filesystem::current_path(before_);
         std::filesystem::remove_all(path_);
     }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    CurrentFolder(const CurrentFolder&) = delete;
+    CurrentFolder& operator=(const CurrentFolder&) = delete;
 
   private:
     std::filesystem::path before_, path_;

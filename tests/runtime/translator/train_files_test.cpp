@@ -26,7 +26,7 @@ namespace {
 
 /// Trains 3 steps an epoch, or 2 with pairs held out, in this process alone.
 struct FilesFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     fovea::runtime::Model model = make_model();
     FilesFixture() {
         write_text("pairs.tsv",

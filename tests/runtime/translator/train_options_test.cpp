@@ -26,7 +26,7 @@ const char* const kShortPairs =
     "I won.\tJe gagne .\n";
 
 struct OptionsFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     Model model = make_model();
     OptionsFixture() { write_text("pairs.tsv", kShortPairs); }
     Result train(const std::vector<std::string>& more) {

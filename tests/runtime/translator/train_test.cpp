@@ -35,7 +35,7 @@ std::vector<std::string> train_arguments(std::vector<std::string> more = {}) {
 
 /// A folder with the pairs in it.
 struct TrainFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     fovea::runtime::Model model = make_model();
     TrainFixture() { write_text("pairs.tsv", kPairs); }
     Result train(std::vector<std::string> more = {}) {

@@ -17,7 +17,7 @@ namespace {
 
 /// A folder with weights that know four pairs by heart.
 struct TranslateFixture {
-    TemporaryFolder folder;
+    CurrentFolder folder;
     fovea::runtime::Model model = make_model();
 
     TranslateFixture() {

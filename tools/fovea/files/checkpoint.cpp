@@ -10,6 +10,7 @@
 #include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/error.h"
 #include "runtime/files/json.h"
+#include "runtime/files/printable.h"
 
 namespace fovea::tool {
 
@@ -30,19 +31,36 @@ Json read_config(const std::string& folder, const std::string& path) {
     return runtime::read_json_object(path);
 }
 
+/// A name or a value of a file, as it may stand in a line for readers.
+std::string shown(const std::string& text) {
+    constexpr std::size_t kMost = 60;
+    const std::string whole = runtime::printable(text);
+    return whole.size() <= kMost ? whole : whole.substr(0, kMost) + "…";
+}
+
 /// Fields that the model has no settings for are said, and become those that it is right for.
 void keep_unread(ModelEntry& entry, const runtime::CheckpointConfig& config,
                  const std::vector<std::string>& settings, const std::string& path) {
     std::string list;
     for (auto& [field, value] : config.unread(settings)) {
         if (field != "model_type")
-            list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", field, value);
-        if (value.find(' ') == std::string::npos)
-            entry.checkpoint.fixed.push_back({std::move(field), {std::move(value)}});
+            list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", shown(field), shown(value));
+        entry.checkpoint.fixed.push_back({std::move(field), {std::move(value)}});
     }
     if (!list.empty())
         fmt::print(stderr, "warning: '{}' says what {} has no settings for: {}\n", path, entry.name,
                    list);
+}
+
+/// Blanks as `\s`, line feeds as `\n`, and backslashes double.
+std::string without_blanks(const std::string& text) {
+    std::string result;
+    for (const char c : text)
+        if (c == ' ') result += "\\s";
+        else if (c == '\n') result += "\\n";
+        else if (c == '\\') result += "\\\\";
+        else result += c;
+    return result;
 }
 
 }  // namespace
@@ -69,8 +87,10 @@ SettingValues settings_of_checkpoint(ModelEntry& entry, const std::string& folde
 
 std::vector<std::string> config_fields(const CheckpointForm& form) {
     std::vector<std::string> rows;
-    for (const CheckpointField& field : form.fixed)
-        rows.push_back(fmt::format("{} {}", field.name, fmt::join(field.values, " ")));
+    for (const CheckpointField& field : form.fixed) {
+        rows.push_back(without_blanks(field.name));
+        for (const std::string& value : field.values) rows.back() += " " + without_blanks(value);
+    }
     return rows;
 }
 
