@@ -10,6 +10,7 @@
 #include "models/seq2seq_attention.h"
 #include "models/today/bert.h"
 #include "models/today/gemma2.h"
+#include "models/today/gemma3.h"
 #include "models/today/gpt2.h"
 #include "models/today/llama.h"
 #include "models/today/mistral.h"
@@ -45,6 +46,8 @@ static_assert(
 static_assert(
     well_formed<[](Scope s) { qwen3(s, {.num_hidden_layers = 2, .tie_word_embeddings = true}); }>);
 static_assert(well_formed<[](Scope s) { gemma2(s, {.decoder = {.num_hidden_layers = 2}}); }>);
+static_assert(
+    well_formed<[](Scope s) { gemma3(s, {.gemma = {.decoder = {.num_hidden_layers = 2}}}); }>);
 static_assert(well_formed<[](Scope s) { gpt2(s, {.n_layer = 2}); }>);
 static_assert(well_formed<[](Scope s) { bert(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { vit(s, {.num_hidden_layers = 2}); }>);
@@ -102,29 +105,22 @@ ModelEntry entry_of_today(const std::string& name, SettingValues small,
     return result;
 }
 
-/// A decoder, with the settings that all have and those of `own`.
+/// Rotary positions of all layers, of the kinds that are known.
+const std::vector<std::string> kRotary = {
+    "rope_theta",       "rope_type", "factor",    "low_freq_factor",
+    "high_freq_factor", "beta_fast", "beta_slow", "original_max_position_embeddings",
+    "attention_factor"};
+
+/// A decoder, with the settings that all have, those of positions and those of `own`.
 template <auto Function>
 ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>& own,
-                         const SettingValues& small) {
-    std::vector<std::string> offered = {"vocab_size",
-                                        "hidden_size",
-                                        "intermediate_size",
-                                        "num_attention_heads",
-                                        "head_dim",
-                                        "num_key_value_heads",
-                                        "num_hidden_layers",
-                                        "rms_norm_eps",
-                                        "rope_theta",
-                                        "tie_word_embeddings",
-                                        "pad_token_id",
-                                        "rope_type",
-                                        "factor",
-                                        "low_freq_factor",
-                                        "high_freq_factor",
-                                        "beta_fast",
-                                        "beta_slow",
-                                        "original_max_position_embeddings",
-                                        "attention_factor"};
+                         const SettingValues& small,
+                         const std::vector<std::string>& positions = kRotary) {
+    std::vector<std::string> offered = {
+        "vocab_size",   "hidden_size",         "intermediate_size", "num_attention_heads",
+        "head_dim",     "num_key_value_heads", "num_hidden_layers", "rms_norm_eps",
+        "pad_token_id", "tie_word_embeddings"};
+    offered.insert(offered.end(), positions.begin(), positions.end());
     offered.insert(offered.end(), own.begin(), own.end());
     SettingValues all = {{"vocab_size", "29"},         {"hidden_size", "24"},
                          {"intermediate_size", "40"},  {"num_attention_heads", "4"},
@@ -133,10 +129,13 @@ ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>
     return entry_of_today<Function>(name, std::move(all), offered);
 }
 
-/// The same with what its checkpoints have beside settings: fields that have these values.
-ModelEntry with_checkpoint(ModelEntry entry, std::vector<CheckpointField> fixed) {
+/// The same with what its checkpoints have beside settings: fields that have these values, and a
+/// `model_type`, empty: its name.
+ModelEntry with_checkpoint(ModelEntry entry, std::vector<CheckpointField> fixed,
+                           const std::string& model_type = "") {
     entry.checkpoint.fixed = std::move(fixed);
-    entry.checkpoint.fixed.push_back({"model_type", {entry.name}});
+    entry.checkpoint.fixed.push_back(
+        {"model_type", {model_type.empty() ? entry.name : model_type}});
     return entry;
 }
 
@@ -147,6 +146,13 @@ const SettingValues kSmallGemma2 = {
     {"num_hidden_layers", "1"},      {"head_dim", "6"},
     {"query_pre_attn_scalar", "6"},  {"sliding_window", "5"},
     {"attn_logit_softcapping", "5"}, {"final_logit_softcapping", "3"}};
+const SettingValues kSmallGemma3 = {{"num_hidden_layers", "2"},
+                                    {"sliding_window_pattern", "2"},
+                                    {"head_dim", "6"},
+                                    {"query_pre_attn_scalar", "6"},
+                                    {"sliding_window", "5"},
+                                    {"rope_parameters.full_attention.rope_type", "linear"},
+                                    {"rope_parameters.full_attention.factor", "8"}};
 const SettingValues kSmallGPT2 = {{"vocab_size", "29"}, {"n_positions", "150"}, {"n_embd", "24"},
                                   {"n_head", "3"},      {"n_inner", "40"},      {"n_layer", "1"}};
 const SettingValues kSmallBert = {{"vocab_size", "29"},         {"hidden_size", "24"},
@@ -189,6 +195,24 @@ ModelEntry vit_entry() {
                                  {"mlp.fc1", "intermediate.dense"},
                                  {"mlp.fc2", "output.dense"}};
     return result;
+}
+
+ModelEntry gemma3_entry() {
+    const std::string full = "rope_parameters.full_attention.",
+                      local = "rope_parameters.sliding_attention.";
+    return with_checkpoint(
+        decoder_entry<gemma3>(
+            "gemma3",
+            {"sliding_window", "query_pre_attn_scalar", "final_logit_softcapping",
+             "sliding_window_pattern", "layer_types"},
+            kSmallGemma3,
+            {full + "rope_theta", full + "rope_type", full + "factor", local + "rope_theta"}),
+        {kNoBias,
+         kWholeHeads,
+         {local + "rope_type", {"default"}},
+         {"hidden_activation", {"gelu_pytorch_tanh"}},
+         {"use_bidirectional_attention", {"false"}}},
+        "gemma3_text");
 }
 
 std::vector<ModelEntry> make_entries() {
@@ -237,6 +261,7 @@ std::vector<ModelEntry> make_entries() {
                              "final_logit_softcapping", "layer_types"},
                             kSmallGemma2),
                         {kNoBias, kWholeHeads, {"hidden_activation", {"gelu_pytorch_tanh"}}}),
+        gemma3_entry(),
         with_checkpoint(entry_of_today<gpt2>("gpt2", kSmallGPT2),
                         {{"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
                          {"scale_attn_weights", {"true"}},

@@ -1,9 +1,10 @@
 // What the decoders of today share: attention over grouped heads at rotary positions, a gated
-// feed-forward network, norms before both. Names are those of transformers' checkpoints, settings
+// feed-forward network, norms around both. Names are those of transformers' checkpoints, settings
 // those of their `config.json`.
 #pragma once
 
 #include "models/today/heads.h"
+#include "models/today/norms.h"
 
 namespace fovea::models {
 
@@ -50,10 +51,15 @@ struct DecoderSettings {
 /// What makes the gate of a feed-forward network: SwiGLU or GeGLU (Shazeer 2020).
 enum class Gate { silu, gelu_tanh };
 
+/// Where norms stand: before attention and feed-forward network, or before and after each.
+enum class LayerNorms { before, both };
+
 /// In what layers of decoders differ.
 struct DecoderForm {
     Mask mask = causal;
-    bool norms_heads = false;  // rms_norm of each head of queries and keys
+    LayerNorms norms = LayerNorms::before;
+    bool norms_from_one = false;  // weights of norms are told from 1
+    bool norms_heads = false;  // each head of queries and keys
     bool has_biases = false;   // of queries, keys and values
     Gate gate = Gate::silu;
     double scale = 0;      // of scores; 0: 1 / √width
@@ -63,6 +69,12 @@ struct DecoderForm {
 /// cap · tanh(x / cap), between -cap and cap; x where `cap` is 0.
 constexpr Tensor soft_cap(Tensor x, double cap) { return cap > 0 ? tanh(x / cap) * cap : x; }
 
+constexpr Tensor decoder_norm(Scope s, const DecoderSettings& c, const DecoderForm& form,
+                              Tensor x) {
+    return form.norms_from_one ? rms_norm_from_one(s, x, c.rms_norm_eps)
+                               : rms_norm(s, x, 1, c.rms_norm_eps);
+}
+
 /// x [batch, len, hidden], turned by `table` → the same shape.
 constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                    const RotaryTable& table, Tensor x) {
@@ -71,7 +83,7 @@ constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const Deco
     };
     const auto turned = [&](const char* name, const char* norm, const Dim& heads) {
         Tensor y = project(name, heads);
-        if (form.norms_heads) y = rms_norm(s / norm, y, 1, c.rms_norm_eps);
+        if (form.norms_heads) y = decoder_norm(s / norm, c, form, y);
         return rotary(y, table);
     };
     const auto score = [&](Pair p) {
@@ -91,6 +103,21 @@ constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, Gate form, Tensor 
     Tensor up = linear(s / "up_proj", x, c.intermediate_size, {.bias = false});
     gate = form == Gate::silu ? silu(gate) : gelu_tanh(gate);
     return linear(s / "down_proj", gate * up, c.hidden_size, {.bias = false});
+}
+
+/// x and what attention and feed-forward network add to it.
+constexpr Tensor decoder_layer(Scope s, const DecoderSettings& c, const DecoderForm& form,
+                               const RotaryTable& table, Tensor x) {
+    const auto norm = [&](const char* name, Tensor y) {
+        return decoder_norm(s / name, c, form, y);
+    };
+    const bool both = form.norms == LayerNorms::both;
+    Tensor y = norm("input_layernorm", x);
+    y = decoder_attention(s / "self_attn", c, form, table, y);
+    x = x + (both ? norm("post_attention_layernorm", y) : y);
+    y = norm(both ? "pre_feedforward_layernorm" : "post_attention_layernorm", x);
+    y = gated_ffn(s / "mlp", c, form.gate, y);
+    return x + (both ? norm("post_feedforward_layernorm", y) : y);
 }
 
 constexpr Tensor decoder_embedding(Scope s, const DecoderSettings& c) {
@@ -117,14 +144,9 @@ constexpr void decoder(Scope root, const DecoderSettings& c, const DecoderForm& 
     Scope s = root / "model";
     Tensor words = decoder_embedding(s, c), x = decoder_look_up(s, c, words, texts.ids);
     const RotaryTable table = decoder_positions(s, c);
-    for (int i = 0; i < c.num_hidden_layers; ++i) {
-        Scope layer = s / "layers" / i;
-        Tensor y = rms_norm(layer / "input_layernorm", x, 1, c.rms_norm_eps);
-        x = x + decoder_attention(layer / "self_attn", c, form, table, y);
-        y = rms_norm(layer / "post_attention_layernorm", x, 1, c.rms_norm_eps);
-        x = x + gated_ffn(layer / "mlp", c, form.gate, y);
-    }
-    x = rms_norm(s / "norm", x, 1, c.rms_norm_eps);
+    for (int i = 0; i < c.num_hidden_layers; ++i)
+        x = decoder_layer(s / "layers" / i, c, form, table, x);
+    x = decoder_norm(s / "norm", c, form, x);
     text_outputs(root, texts, decoder_logits(root, c, words, x));
 }
 

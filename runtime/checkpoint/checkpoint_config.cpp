@@ -89,6 +89,7 @@ struct Lacking {
     std::int64_t value;
 };
 constexpr Lacking kLacking[] = {
+    {"gemma3_text", "pad_token_id", 0},
     {"mistral", "intermediate_size", 14336},
     {"qwen2", "intermediate_size", 22016},
     {"qwen2", "vocab_size", 151936},
@@ -116,6 +117,9 @@ bool is_of_positions(const std::string& field, const Json& value) {
     const bool is_kind = field.starts_with(kOfPositionsAlone) && field.ends_with(".rope_type");
     return is_among(kWhole, field) || (is_kind && setting_text(value) == "default");
 }
+
+/// Older files call the kind of positions `type`.
+std::string own_name(const std::string& field) { return field == "type" ? "rope_type" : field; }
 
 std::string kind_of_positions(const Json& fields) {
     const Json* kind = fields.find("rope_type");
@@ -204,12 +208,13 @@ void CheckpointConfig::spread_positions() {
     }
 }
 
-/// Older files call the kind `type`. Layers with positions of their own have an object each.
+/// Layers with positions of their own have an object each.
 void CheckpointConfig::spread(const std::string& name, const Json& fields) {
     for (const auto& [field, value] : fields.object()) {
-        const std::string own = field == "type" ? "rope_type" : field;
+        const std::string own = own_name(field);
         if (value.is_object() || !is_among(kOfPositions, own)) {
             of_models_.push_back({field, name, value.is_object()});
+            if (value.is_object()) verify_positions(name + "." + field, value);
             set_of_models(kOfPositionsAlone + field, value);
         } else if (!value.is_null()) config_.set(own, value);
     }
@@ -218,7 +223,8 @@ void CheckpointConfig::spread(const std::string& name, const Json& fields) {
 void CheckpointConfig::set_of_models(const std::string& name, const Json& value) {
     if (!value.is_object()) config_.set(name, value);
     else
-        for (const auto& [field, inner] : value.object()) config_.set(name + "." + field, inner);
+        for (const auto& [field, inner] : value.object())
+            config_.set(name + "." + own_name(field), inner);
 }
 
 void CheckpointConfig::verify_positions(const std::string& name, const Json& fields) const {
@@ -271,10 +277,21 @@ void CheckpointConfig::fill_in() {
     const bool keys_are_null = find(kKeyHeads) && !says(kKeyHeads);
     if (keys_are_null || (model == "llama" && !find(kKeyHeads)))
         config_.set(kKeyHeads, says(kHeads) ? Json(*find(kHeads)) : Json(32));
+    if (model == "gemma3_text") name_layers_of_gemma3();
     // Files of T5 1.1 say by their own head that what it reads is not scaled.
     const Json* ties = find("tie_word_embeddings");
     if (model == "t5" && !says(kScalesOutputs))
         config_.set(kScalesOutputs, !ties || ties->text() != "false");
+}
+
+/// Older files have the positions of the layers that see all tokens as other models have theirs.
+void CheckpointConfig::name_layers_of_gemma3() {
+    const std::string full = kOfPositionsAlone + "full_attention.";
+    const std::string local = kOfPositionsAlone + "sliding_attention.rope_theta";
+    for (const char* field : {"rope_theta", "rope_type", "factor"})
+        if (says(field) && !says(full + field)) config_.set(full + field, Json(*find(field)));
+    if (says("rope_local_base_freq") && !says(local))
+        config_.set(local, Json(*find("rope_local_base_freq")));
 }
 
 }  // namespace fovea::runtime

@@ -47,6 +47,7 @@ class CheckpointConfig {
     void complete_positions(const std::string& name, const Json& fields);
     void verify_positions(const std::string& name, const Json& fields) const;
     void fill_in();
+    void name_layers_of_gemma3();
     bool says(const std::string& field) const;
 
     /// A field of positions that takes settings of a model's own, and where it stands.

@@ -26,6 +26,11 @@ MODELS = {
                                              query_pre_attn_scalar=8)),
     "gemma2, no caps": (hf.Gemma2ForCausalLM, decoder(
         hf.Gemma2Config, head_dim=8, final_logit_softcapping=None, attn_logit_softcapping=None)),
+    "gemma3": (hf.Gemma3ForCausalLM, decoder(
+        hf.Gemma3TextConfig, head_dim=8, sliding_window=5, query_pre_attn_scalar=8,
+        layer_types=["sliding_attention", "full_attention"], rope_parameters={
+            "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}})),
     "gpt2": (hf.GPT2LMHeadModel, hf.GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24,
                                                n_layer=2, n_head=3)),
     "bert": (hf.BertModel, hf.BertConfig(**SMALL, max_position_embeddings=32)),

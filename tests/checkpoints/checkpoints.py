@@ -4,6 +4,7 @@ on the weights that were written, in float64."""
 import copy
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -207,6 +208,13 @@ def other_hands(folder):
     edited(folder, "qwen3, width of heads not said", hf.Qwen3ForCausalLM,
            decoder(hf.Qwen3Config, head_dim=128), lambda config: config.pop("head_dim"))
 
+    # Gemma 3 as older versions wrote it.
+    edited(folder, "gemma3, positions of 4", hf.Gemma3ForCausalLM, decoder(
+        hf.Gemma3TextConfig, head_dim=8, sliding_window=5), lambda config: (
+            config.pop("layer_types"), config.pop("rope_parameters"), config.update(
+                rope_theta=5e5, rope_local_base_freq=2e4, sliding_window_pattern=2,
+                rope_scaling={"rope_type": "linear", "factor": 4.0})))
+
     def as_of_1_1(config):
         config.pop("scale_decoder_outputs")
         config["tie_word_embeddings"] = False
@@ -285,6 +293,14 @@ def classified(folder):
         assert off < (2e-2 if i in (1, 2) else 2e-6), (titles[i], off)
 
 
+def turns_of(titles):
+    """Every other one, by FOVEA_SEED or drawn; all where FOVEA_WHOLE is set."""
+    turn = int(os.environ.get("FOVEA_SEED", random.randrange(2))) % 2
+    titles = titles if "FOVEA_WHOLE" in os.environ else titles[turn::2]
+    print("it is the turn of", *titles)
+    return titles
+
+
 def main():
     seed = int(os.environ.get("FOVEA_SEED", "1"))
     print(f"FOVEA_SEED={seed}")
@@ -328,7 +344,7 @@ def main():
         built(folder)
         embedded(folder)
         classified(folder)
-        for title in ["llama", "mistral", "qwen2", "qwen3", "gemma2", "gpt2"]:
+        for title in ["llama", "mistral", "gpt2", *turns_of(["qwen2", "qwen3", "gemma2", "gemma3"])]:
             generated(folder, title)
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,

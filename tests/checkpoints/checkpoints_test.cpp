@@ -96,6 +96,32 @@ TEST_CASE("settings are the fields of config.json, also those of rotary position
     CHECK(settings_of("vit", "{}") == SettingValues{{"num_labels", "2"}});
 }
 
+TEST_CASE("layers of Gemma 3 have positions of their own, also in files that name them otherwise") {
+    const std::string full = "rope_parameters.full_attention.",
+                      local = "rope_parameters.sliding_attention.";
+    const SettingValues expected = {{"pad_token_id", "0"},
+                                    {full + "rope_theta", "500.0"},
+                                    {full + "rope_type", "linear"},
+                                    {full + "factor", "8.0"},
+                                    {local + "rope_theta", "100.0"}};
+    const std::string start = R"({"model_type": "gemma3_text", )";
+    CHECK(settings_of("gemma3", start + R"("rope_parameters": {
+        "full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 8.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}}})") == expected);
+    CHECK(settings_of("gemma3", start + R"("rope_theta": 500.0, "rope_local_base_freq": 100.0,
+        "rope_scaling": {"type": "linear", "factor": 8.0}})") == expected);
+    CHECK(said_of("gemma3", start + R"("rope_parameters": {
+        "full_attention": {"type": "linear", "rope_theta": 500.0}}})") ==
+          "'DIR/config.json': rope_parameters.full_attention of the kind linear lacks 'factor'");
+    CHECK(said_of("gemma3", start + R"("rope_parameters": {
+        "sliding_attention": {"rope_type": "linear", "factor": 8.0}}})") ==
+          "'DIR/config.json' has rope_parameters.sliding_attention.rope_type = \"linear\", but "
+          "gemma3 is right for default alone");
+    CHECK(said_of("gemma3", R"({"model_type": "gemma3"})") ==
+          "'DIR/config.json' has model_type = \"gemma3\", but gemma3 is right for gemma3_text "
+          "alone");
+}
+
 TEST_CASE("what a file lacks is what transformers takes for it") {
     const auto value = [](const char* model, const std::string& fields, const char* setting) {
         const std::string config = R"({"model_type": ")" + std::string(model) + "\", " + fields;

@@ -137,6 +137,7 @@ TEST_CASE("models of today: names, and what settings choose") {
     const Names of_text = {"ids", "labels", "lens"}, with_loss = {"logits", "loss"};
     const std::map<std::string, std::pair<Names, Names>> ports = {
         {"gemma2", {of_text, with_loss}},
+        {"gemma3", {of_text, with_loss}},
         {"gpt2", {of_text, with_loss}},
         {"bert", {{"ids", "segments", "lens"}, {"output", "pooled"}}},
         {"vit", {{"pixels", "labels"}, with_loss}},
@@ -160,15 +161,18 @@ TEST_CASE("models of today: names, and what settings choose") {
     CHECK(parameters("t5", "num_decoder_layers", "2")
               .contains("decoder.block.1.layer.1.EncDecAttention.q.weight"));
     CHECK(!parameters("vit", "qkv_bias", "false").contains("vit.layers.0.attention.q_proj.bias"));
-    const auto windows = [](const char* types) {
+    const auto windows = [](const char* model, const char* setting, const char* value) {
         int count = 0;
-        const Graph graph = build("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", types}});
+        const Graph graph = build(model, {{"num_hidden_layers", "3"}, {setting, value}});
         for (const AttentionAttributes& attention : graph.attentions)
             count += attention.window.before < KeyWindow::kUnlimited;
         return count;
     };
-    CHECK(windows("") == 2);
-    CHECK(windows("full_attention,sliding_attention,full_attention") == 1);
+    CHECK(windows("gemma2", "layer_types", "") == 2);
+    CHECK(windows("gemma2", "layer_types", "full_attention,sliding_attention,full_attention") == 1);
+    CHECK(windows("gemma3", "layer_types", "") == 3);
+    CHECK(windows("gemma3", "sliding_window_pattern", "3") == 2);
+    CHECK(windows("gemma3", "sliding_window_pattern", "1") == 0);
 }
 
 TEST_CASE("shapes that the chapters print") {
@@ -233,6 +237,9 @@ TEST_CASE("settings that make no model say why") {
           std::string::npos);
     CHECK(message("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", "full_attention"}})
               .find("layer_types has 1 layers, num_hidden_layers is 3") != std::string::npos);
+    CHECK(message("gemma3", {{"sliding_window_pattern", "0"}})
+              .find("sliding_window_pattern is a number of layers, at least 1") !=
+          std::string::npos);
     for (const char* decoder : {"llama", "gemma2"})
         CHECK(message(decoder, {{"rms_norm_eps", "-1e-6"}}).find("eps must be 0 or above") !=
               std::string::npos);
