@@ -14,6 +14,7 @@
 #include "models/today/gpt2.h"
 #include "models/today/llama.h"
 #include "models/today/mistral.h"
+#include "models/today/phi3.h"
 #include "models/today/qwen2.h"
 #include "models/today/qwen3.h"
 #include "models/today/t5.h"
@@ -48,6 +49,7 @@ static_assert(
 static_assert(well_formed<[](Scope s) { gemma2(s, {.decoder = {.num_hidden_layers = 2}}); }>);
 static_assert(
     well_formed<[](Scope s) { gemma3(s, {.gemma = {.decoder = {.num_hidden_layers = 2}}}); }>);
+static_assert(well_formed<[](Scope s) { phi3(s, {.decoder = {.num_hidden_layers = 2}}); }>);
 static_assert(well_formed<[](Scope s) { gpt2(s, {.n_layer = 2}); }>);
 static_assert(well_formed<[](Scope s) { bert(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { vit(s, {.num_hidden_layers = 2}); }>);
@@ -262,6 +264,11 @@ std::vector<ModelEntry> make_entries() {
                             kSmallGemma2),
                         {kNoBias, kWholeHeads, {"hidden_activation", {"gelu_pytorch_tanh"}}}),
         gemma3_entry(),
+        with_checkpoint(
+            decoder_entry<phi3>("phi3", {"sliding_window"},
+                                {{"sliding_window", "5"}, {"partial_rotary_factor", "0.67"}},
+                                {"rope_theta", "partial_rotary_factor"}),
+            {kSilu, {"rope_type", {"default"}}}),
         with_checkpoint(entry_of_today<gpt2>("gpt2", kSmallGPT2),
                         {{"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
                          {"scale_attn_weights", {"true"}},

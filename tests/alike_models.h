@@ -11,7 +11,7 @@ namespace fovea::test {
 /// decoders that share a file gemma2 stays, of encoders vit.
 inline bool is_like_another(std::string_view model) {
     constexpr std::string_view kAlike[] = {"llama",  "mistral", "qwen2", "qwen3",
-                                           "gemma3", "gpt2",    "bert"};
+                                           "gemma3", "phi3",    "gpt2",  "bert"};
     return !std::getenv("FOVEA_WHOLE") && std::ranges::find(kAlike, model) != std::end(kAlike);
 }
 

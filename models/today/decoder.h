@@ -17,6 +17,7 @@ struct DecoderSettings {
     int sliding_window = 4096;  // 0: none
     int pad_token_id = -1;  // -1: none
     double rms_norm_eps = 1e-6, rope_theta = 10000;
+    double partial_rotary_factor = 1;  // the share of a head's features that is turned
     bool tie_word_embeddings = false;
     RotaryScaling rope_scaling = {};
 
@@ -33,6 +34,7 @@ struct DecoderSettings {
         visit("pad_token_id", pad_token_id);
         visit("rms_norm_eps", rms_norm_eps);
         visit("rope_theta", rope_theta);
+        visit("partial_rotary_factor", partial_rotary_factor);
         visit("tie_word_embeddings", tie_word_embeddings);
         visit("rope_type", rope_scaling.rope_type, {"default", "linear", "llama3", "yarn"});
         visit("factor", rope_scaling.factor);
@@ -48,6 +50,11 @@ struct DecoderSettings {
     }
 };
 
+/// What a token sees: the last `sliding_window` tokens, itself among them, or all before.
+constexpr Mask decoder_window(const DecoderSettings& c) {
+    return c.sliding_window > 0 ? window(c.sliding_window - 1, 0) : causal;
+}
+
 /// What makes the gate of a feed-forward network: SwiGLU or GeGLU (Shazeer 2020).
 enum class Gate { silu, gelu_tanh };
 
@@ -61,6 +68,7 @@ struct DecoderForm {
     bool norms_from_one = false;  // weights of norms are told from 1
     bool norms_heads = false;  // each head of queries and keys
     bool has_biases = false;   // of queries, keys and values
+    bool is_fused = false;     // one weight of queries, keys and values, one of gate and values
     Gate gate = Gate::silu;
     double scale = 0;      // of scores; 0: 1 / √width
     double score_cap = 0;  // 0: none
@@ -78,8 +86,16 @@ constexpr Tensor decoder_norm(Scope s, const DecoderSettings& c, const DecoderFo
 /// x [batch, len, hidden], turned by `table` → the same shape.
 constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                    const RotaryTable& table, Tensor x) {
+    const Dim width = c.head_width();
+    const Dim all_heads = c.num_attention_heads + 2 * c.num_key_value_heads;
+    Tensor all =
+        form.is_fused ? linear(s / "qkv_proj", x, all_heads * width, {.bias = false}) : Tensor{};
+    Dim first = 0;  // of the features of `all` that are not taken
     const auto project = [&](const char* name, const Dim& heads) {
-        return project_heads(s / name, x, heads, c.head_width(), form.has_biases);
+        if (!form.is_fused) return project_heads(s / name, x, heads, width, form.has_biases);
+        Tensor features = slice(all, -1, first, heads * width);
+        first = first + heads * width;
+        return split_heads(features, heads);
     };
     const auto turned = [&](const char* name, const char* norm, const Dim& heads) {
         Tensor y = project(name, heads);
@@ -98,10 +114,17 @@ constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const Deco
 }
 
 /// down(gate(x) * up(x)).
-constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, Gate form, Tensor x) {
-    Tensor gate = linear(s / "gate_proj", x, c.intermediate_size, {.bias = false});
-    Tensor up = linear(s / "up_proj", x, c.intermediate_size, {.bias = false});
-    gate = form == Gate::silu ? silu(gate) : gelu_tanh(gate);
+constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, const DecoderForm& form, Tensor x) {
+    const auto project = [&](const char* name, const Dim& width) {
+        return linear(s / name, x, width, {.bias = false});
+    };
+    std::array<Tensor, 2> both;
+    if (form.is_fused)
+        both = chunk<2>(project("gate_up_proj", 2 * c.intermediate_size.without_label()), -1);
+    else
+        both = {project("gate_proj", c.intermediate_size), project("up_proj", c.intermediate_size)};
+    auto [gate, up] = both;
+    gate = form.gate == Gate::silu ? silu(gate) : gelu_tanh(gate);
     return linear(s / "down_proj", gate * up, c.hidden_size, {.bias = false});
 }
 
@@ -116,7 +139,7 @@ constexpr Tensor decoder_layer(Scope s, const DecoderSettings& c, const DecoderF
     y = decoder_attention(s / "self_attn", c, form, table, y);
     x = x + (both ? norm("post_attention_layernorm", y) : y);
     y = norm(both ? "pre_feedforward_layernorm" : "post_attention_layernorm", x);
-    y = gated_ffn(s / "mlp", c, form.gate, y);
+    y = gated_ffn(s / "mlp", c, form, y);
     return x + (both ? norm("post_feedforward_layernorm", y) : y);
 }
 
@@ -128,8 +151,16 @@ constexpr Tensor decoder_look_up(Scope s, const DecoderSettings& c, Tensor words
     return look_up(s / "embed_tokens", words, ids, c.pad_token_id);
 }
 constexpr RotaryTable decoder_positions(Scope s, const DecoderSettings& c) {
-    return rotary_table(s, "len", c.head_width(),
-                        {.theta = c.rope_theta, .scaling = c.rope_scaling});
+    const Dim width = c.head_width();
+    RotaryOptions options = {.theta = c.rope_theta, .scaling = c.rope_scaling};
+    if (width.is_static() && c.partial_rotary_factor != 1) {
+        const double turned = double(width.value()) * c.partial_rotary_factor;
+        Text text;
+        text << "partial_rotary_factor should turn from 2 to " << width << " features of a head";
+        if (turned >= 2 && turned <= double(width.value())) options.width = int(turned);
+        else fail(*s.graph, Location::here(), s.id, text);
+    }
+    return rotary_table(s, "len", width, options);
 }
 /// x [batch, len, hidden] → logits, by the words themselves where the head is tied.
 constexpr Tensor decoder_logits(Scope root, const DecoderSettings& c, Tensor words, Tensor x) {

@@ -7,7 +7,7 @@
 namespace fovea::models {
 
 constexpr void mistral(Scope s, const DecoderSettings& c) {
-    decoder(s, c, {.mask = c.sliding_window > 0 ? window(c.sliding_window - 1, 0) : causal});
+    decoder(s, c, {.mask = decoder_window(c)});
 }
 
 }  // namespace fovea::models

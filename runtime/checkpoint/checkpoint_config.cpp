@@ -91,6 +91,7 @@ struct Lacking {
 constexpr Lacking kLacking[] = {
     {"gemma3_text", "pad_token_id", 0},
     {"mistral", "intermediate_size", 14336},
+    {"phi3", "pad_token_id", 32000},
     {"qwen2", "intermediate_size", 22016},
     {"qwen2", "vocab_size", 151936},
     {"qwen2", kKeyHeads, 32},
@@ -99,6 +100,9 @@ constexpr Lacking kLacking[] = {
     {"qwen3", "head_dim", 128},
     {"qwen3", kKeyHeads, 32},
 };
+
+/// Models that have as many heads of keys as of queries where the file says nothing.
+constexpr std::string_view kWithAsManyKeys[] = {"llama", "phi3"};
 
 /// Settings that null turns off.
 constexpr std::string_view kOffByNull[] = {"sliding_window", "attn_logit_softcapping",
@@ -275,7 +279,7 @@ void CheckpointConfig::fill_in() {
         config_.set(kPadding, static_cast<std::int64_t>(vocabulary->number() + padding->number()));
     // As many heads of keys as of queries.
     const bool keys_are_null = find(kKeyHeads) && !says(kKeyHeads);
-    if (keys_are_null || (model == "llama" && !find(kKeyHeads)))
+    if (keys_are_null || (is_among(kWithAsManyKeys, model) && !find(kKeyHeads)))
         config_.set(kKeyHeads, says(kHeads) ? Json(*find(kHeads)) : Json(32));
     if (model == "gemma3_text") name_layers_of_gemma3();
     // Files of T5 1.1 say by their own head that what it reads is not scaled.

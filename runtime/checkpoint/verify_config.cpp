@@ -88,8 +88,8 @@ void verify_config(const Model& model, const std::string& weights) {
     const CheckpointConfig config(path, *object);
     std::vector<std::string> settings;
     for (const Setting& setting : model.settings) settings.push_back(setting.name);
-    config.verify_settings_of_positions(settings);
     for (const std::string& row : model.config_fields) verify_field(config, row, model.name);
+    config.verify_settings_of_positions(settings);
     for (const Setting& setting : model.settings)
         if (!setting.in_training && !may_differ(setting.name) && tells_of(*object, setting.name))
             verify_setting(config, path, model, setting);

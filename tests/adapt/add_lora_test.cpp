@@ -93,7 +93,7 @@ TEST_CASE("linear layers get a pair, heads and tables none, and pairs alone are 
 }
 
 TEST_CASE("pairs of zeros change nothing, and merged weights give what pairs give") {
-    for (const char* name : {"llama", "gpt2", "gemma2"}) {
+    for (const char* name : {"llama", "gpt2", "gemma2", "phi3"}) {
         CAPTURE(name);
         const Graph base = graph_of(name), adapted = add_lora(base, kLora);
         Weights weights = random_weights_of(adapted);

@@ -31,6 +31,8 @@ MODELS = {
         layer_types=["sliding_attention", "full_attention"], rope_parameters={
             "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0},
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}})),
+    "phi3": (hf.Phi3ForCausalLM, decoder(hf.Phi3Config, pad_token_id=0, sliding_window=5,
+                                         partial_rotary_factor=0.67)),
     "gpt2": (hf.GPT2LMHeadModel, hf.GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24,
                                                n_layer=2, n_head=3)),
     "bert": (hf.BertModel, hf.BertConfig(**SMALL, max_position_embeddings=32)),

@@ -344,7 +344,8 @@ def main():
         built(folder)
         embedded(folder)
         classified(folder)
-        for title in ["llama", "mistral", "gpt2", *turns_of(["qwen2", "qwen3", "gemma2", "gemma3"])]:
+        for title in ["llama", "mistral", "gpt2", *turns_of(["qwen2", "qwen3", "gemma2", "gemma3",
+                                                        "phi3"])]:
             generated(folder, title)
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,

@@ -142,6 +142,9 @@ TEST_CASE("what a file lacks is what transformers takes for it") {
     for (const char* model : {"llama", "mistral", "qwen2", "qwen3"})
         CHECK(value(model, R"("num_attention_heads": 4, "num_key_value_heads": null)", keys) ==
               "4");
+    CHECK(value("phi3", R"("num_attention_heads": 4)", keys) == "4");
+    CHECK(value("phi3", R"("hidden_size": 16)", "pad_token_id") == "32000");
+    CHECK(value("phi3", R"("pad_token_id": null)", "pad_token_id") == "default");
     CHECK(value("mistral", R"("num_attention_heads": 4)", keys) == "default");
     CHECK(value("qwen3", R"("num_attention_heads": 4)", keys) == "32");
     CHECK(value("qwen3", R"("num_attention_heads": 4)", "head_dim") == "128");
@@ -174,6 +177,8 @@ TEST_CASE("what a model is not right for is said") {
     CHECK(said_of("llama", R"({"rope_parameters": {"full_attention": {"rope_theta": 1.0}}})") ==
           "'DIR/config.json': rope_parameters differ from layer to layer ('full_attention'), and "
           "the model has no setting such as rope_parameters.full_attention.rope_theta");
+    CHECK(said_of("phi3", R"({"rope_scaling": {"type": "longrope", "short_factor": [1, 1]}})") ==
+          "'DIR/config.json' has rope_type = \"longrope\", but phi3 is right for default alone");
     CHECK(said_of("llama", R"({"rope_scaling": {"hidden_size": 16}})") ==
           "'DIR/config.json': rope_scaling has 'hidden_size', which no model has here");
     CHECK(said_of("llama", R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})") ==

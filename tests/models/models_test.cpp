@@ -138,6 +138,7 @@ TEST_CASE("models of today: names, and what settings choose") {
     const std::map<std::string, std::pair<Names, Names>> ports = {
         {"gemma2", {of_text, with_loss}},
         {"gemma3", {of_text, with_loss}},
+        {"phi3", {of_text, with_loss}},
         {"gpt2", {of_text, with_loss}},
         {"bert", {{"ids", "segments", "lens"}, {"output", "pooled"}}},
         {"vit", {{"pixels", "labels"}, with_loss}},
@@ -237,6 +238,12 @@ TEST_CASE("settings that make no model say why") {
           std::string::npos);
     CHECK(message("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", "full_attention"}})
               .find("layer_types has 1 layers, num_hidden_layers is 3") != std::string::npos);
+    for (const char* share : {"0", "1.5", "1e300"})
+        CHECK(message("phi3", {{"partial_rotary_factor", share}})
+                  .find("should turn from 2 to 96 features of a head") != std::string::npos);
+    CHECK(
+        message("phi3", {{"partial_rotary_factor", "0.1"}}).find("features are turned in pairs") !=
+        std::string::npos);
     CHECK(message("gemma3", {{"sliding_window_pattern", "0"}})
               .find("sliding_window_pattern is a number of layers, at least 1") !=
           std::string::npos);

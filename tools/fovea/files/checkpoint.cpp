@@ -71,10 +71,10 @@ SettingValues settings_of_checkpoint(ModelEntry& entry, const std::string& folde
         const runtime::CheckpointConfig config(path, read_config(folder, path));
         std::vector<std::string> names;
         for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
-        config.verify_settings_of_positions(names);
-        if (entry.checkpoint.fixed.empty()) keep_unread(entry, config, names, path);
         for (const CheckpointField& field : entry.checkpoint.fixed)
             config.verify(field.name, field.values, entry.name);
+        config.verify_settings_of_positions(names);
+        if (entry.checkpoint.fixed.empty()) keep_unread(entry, config, names, path);
         SettingValues settings;
         for (const SettingSpec& spec : entry.settings)
             if (const auto value = config.value_of(spec.name))
