@@ -14,6 +14,7 @@
 #include "models/today/gpt2.h"
 #include "models/today/llama.h"
 #include "models/today/mistral.h"
+#include "models/today/olmo2.h"
 #include "models/today/phi3.h"
 #include "models/today/qwen2.h"
 #include "models/today/qwen3.h"
@@ -50,6 +51,7 @@ static_assert(well_formed<[](Scope s) { gemma2(s, {.decoder = {.num_hidden_layer
 static_assert(
     well_formed<[](Scope s) { gemma3(s, {.gemma = {.decoder = {.num_hidden_layers = 2}}}); }>);
 static_assert(well_formed<[](Scope s) { phi3(s, {.decoder = {.num_hidden_layers = 2}}); }>);
+static_assert(well_formed<[](Scope s) { olmo2(s, {.decoder = {.num_hidden_layers = 2}}); }>);
 static_assert(well_formed<[](Scope s) { gpt2(s, {.n_layer = 2}); }>);
 static_assert(well_formed<[](Scope s) { bert(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { vit(s, {.num_hidden_layers = 2}); }>);
@@ -269,6 +271,7 @@ std::vector<ModelEntry> make_entries() {
                                 {{"sliding_window", "5"}, {"partial_rotary_factor", "0.67"}},
                                 {"rope_theta", "partial_rotary_factor"}),
             {kSilu, {"rope_type", {"default"}}}),
+        with_checkpoint(decoder_entry<olmo2>("olmo2", {}, {}), {kSilu, kNoBias, kWholeHeads}),
         with_checkpoint(entry_of_today<gpt2>("gpt2", kSmallGPT2),
                         {{"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
                          {"scale_attn_weights", {"true"}},

@@ -6,7 +6,7 @@
 set -eu
 fovea=$1 first=$2 models=$3; shift 3
 [ "$models" != built-in ] || models=$("$fovea" models | sed -n 's/^\([a-z0-9_]*\)  (.*/\1/p' |
-    grep -vxE 'llama|mistral|qwen2|qwen3|gemma3|phi3|gpt2|bert|t5')
+    grep -vxE 'llama|mistral|qwen2|qwen3|gemma3|phi3|olmo2|gpt2|bert|t5')
 : "${FOVEA_SEED:=$(od -An -N2 -tu2 /dev/urandom)}"
 echo "FOVEA_SEED=$((FOVEA_SEED))"
 [ -n "${FOVEA_WHOLE+set}" ] ||

@@ -58,15 +58,18 @@ constexpr Mask decoder_window(const DecoderSettings& c) {
 /// What makes the gate of a feed-forward network: SwiGLU or GeGLU (Shazeer 2020).
 enum class Gate { silu, gelu_tanh };
 
-/// Where norms stand: before attention and feed-forward network, or before and after each.
-enum class LayerNorms { before, both };
+/// Where norms stand: before attention and feed-forward network, after each, or both.
+enum class LayerNorms { before, after, both };
+
+/// What is normalised of queries and keys: nothing, each head, or all heads together.
+enum class HeadNorms { none, of_each, of_all };
 
 /// In what layers of decoders differ.
 struct DecoderForm {
     Mask mask = causal;
     LayerNorms norms = LayerNorms::before;
     bool norms_from_one = false;  // weights of norms are told from 1
-    bool norms_heads = false;  // each head of queries and keys
+    HeadNorms head_norms = HeadNorms::none;
     bool has_biases = false;   // of queries, keys and values
     bool is_fused = false;     // one weight of queries, keys and values, one of gate and values
     Gate gate = Gate::silu;
@@ -86,29 +89,32 @@ constexpr Tensor decoder_norm(Scope s, const DecoderSettings& c, const DecoderFo
 /// x [batch, len, hidden], turned by `table` → the same shape.
 constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                    const RotaryTable& table, Tensor x) {
+    const Dim heads = c.num_attention_heads, groups = c.num_key_value_heads;
     const Dim width = c.head_width();
-    const Dim all_heads = c.num_attention_heads + 2 * c.num_key_value_heads;
-    Tensor all =
-        form.is_fused ? linear(s / "qkv_proj", x, all_heads * width, {.bias = false}) : Tensor{};
+    Tensor all = form.is_fused
+                     ? linear(s / "qkv_proj", x, (heads + 2 * groups) * width, {.bias = false})
+                     : Tensor{};
     Dim first = 0;  // of the features of `all` that are not taken
-    const auto project = [&](const char* name, const Dim& heads) {
-        if (!form.is_fused) return project_heads(s / name, x, heads, width, form.has_biases);
-        Tensor features = slice(all, -1, first, heads * width);
-        first = first + heads * width;
-        return split_heads(features, heads);
+    const auto project = [&](const char* name, const Dim& count) {
+        if (!form.is_fused) return linear(s / name, x, count * width, {.bias = form.has_biases});
+        Tensor features = slice(all, -1, first, count * width);
+        first = first + count * width;
+        return features;
     };
-    const auto turned = [&](const char* name, const char* norm, const Dim& heads) {
-        Tensor y = project(name, heads);
-        if (form.norms_heads) y = decoder_norm(s / norm, c, form, y);
+    const auto turned = [&](const char* name, const char* norm, const Dim& count) {
+        Tensor y = project(name, count);
+        if (form.head_norms == HeadNorms::of_all) y = decoder_norm(s / norm, c, form, y);
+        y = split_heads(y, count);
+        if (form.head_norms == HeadNorms::of_each) y = decoder_norm(s / norm, c, form, y);
         return rotary(y, table);
     };
     const auto score = [&](Pair p) {
         Tensor product = form.scale > 0 ? dot(p.q, p.k) * form.scale : dot_product(p);
         return soft_cap(product, form.score_cap);
     };
-    Tensor q = turned("q_proj", "q_norm", c.num_attention_heads);
-    Tensor k = turned("k_proj", "k_norm", c.num_key_value_heads);
-    Tensor v = project("v_proj", c.num_key_value_heads);
+    Tensor q = turned("q_proj", "q_norm", heads);
+    Tensor k = turned("k_proj", "k_norm", groups);
+    Tensor v = split_heads(project("v_proj", groups), groups);
     Tensor seen = merge_heads(attention(q, k, v, score, form.mask));
     return linear(s / "o_proj", seen, c.hidden_size, {.bias = false});
 }
@@ -131,16 +137,16 @@ constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, const DecoderForm&
 /// x and what attention and feed-forward network add to it.
 constexpr Tensor decoder_layer(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                const RotaryTable& table, Tensor x) {
-    const auto norm = [&](const char* name, Tensor y) {
-        return decoder_norm(s / name, c, form, y);
+    const auto norm = [&](bool is_there, const char* name, Tensor y) {
+        return is_there ? decoder_norm(s / name, c, form, y) : y;
     };
-    const bool both = form.norms == LayerNorms::both;
-    Tensor y = norm("input_layernorm", x);
+    const bool before = form.norms != LayerNorms::after, after = form.norms != LayerNorms::before;
+    Tensor y = norm(before, "input_layernorm", x);
     y = decoder_attention(s / "self_attn", c, form, table, y);
-    x = x + (both ? norm("post_attention_layernorm", y) : y);
-    y = norm(both ? "pre_feedforward_layernorm" : "post_attention_layernorm", x);
+    x = x + norm(after, "post_attention_layernorm", y);
+    y = norm(before, after ? "pre_feedforward_layernorm" : "post_attention_layernorm", x);
     y = gated_ffn(s / "mlp", c, form, y);
-    return x + (both ? norm("post_feedforward_layernorm", y) : y);
+    return x + norm(after, "post_feedforward_layernorm", y);
 }
 
 constexpr Tensor decoder_embedding(Scope s, const DecoderSettings& c) {

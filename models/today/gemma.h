@@ -63,7 +63,7 @@ constexpr bool has_fitting_settings(Scope root, const GemmaSettings& settings) {
 
 /// In what both differ.
 struct GemmaForm {
-    bool norms_heads = false;
+    HeadNorms head_norms = HeadNorms::none;
     std::optional<double> local_theta = {};  // of the layers with a window: that of the others
 };
 
@@ -81,7 +81,7 @@ constexpr void gemma(Scope root, const GemmaSettings& settings, const GemmaForm&
                         : table;
     DecoderForm form = {.norms = LayerNorms::both,
                         .norms_from_one = true,
-                        .norms_heads = own.norms_heads,
+                        .head_norms = own.head_norms,
                         .gate = Gate::gelu_tanh,
                         .scale = 1 / math::sqrt(settings.query_pre_attn_scalar),
                         .score_cap = settings.attn_logit_softcapping};

@@ -33,7 +33,8 @@ struct Gemma3Settings {
 };
 
 constexpr void gemma3(Scope s, const Gemma3Settings& settings) {
-    gemma(s, settings.gemma, {.norms_heads = true, .local_theta = settings.local_theta});
+    gemma(s, settings.gemma,
+          {.head_norms = HeadNorms::of_each, .local_theta = settings.local_theta});
 }
 
 }  // namespace fovea::models

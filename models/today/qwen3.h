@@ -5,6 +5,8 @@
 
 namespace fovea::models {
 
-constexpr void qwen3(Scope s, const DecoderSettings& c) { decoder(s, c, {.norms_heads = true}); }
+constexpr void qwen3(Scope s, const DecoderSettings& c) {
+    decoder(s, c, {.head_norms = HeadNorms::of_each});
+}
 
 }  // namespace fovea::models

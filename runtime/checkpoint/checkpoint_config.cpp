@@ -91,6 +91,7 @@ struct Lacking {
 constexpr Lacking kLacking[] = {
     {"gemma3_text", "pad_token_id", 0},
     {"mistral", "intermediate_size", 14336},
+    {"olmo2", "pad_token_id", 1},
     {"phi3", "pad_token_id", 32000},
     {"qwen2", "intermediate_size", 22016},
     {"qwen2", "vocab_size", 151936},
@@ -102,7 +103,7 @@ constexpr Lacking kLacking[] = {
 };
 
 /// Models that have as many heads of keys as of queries where the file says nothing.
-constexpr std::string_view kWithAsManyKeys[] = {"llama", "phi3"};
+constexpr std::string_view kWithAsManyKeys[] = {"llama", "olmo2", "phi3"};
 
 /// Settings that null turns off.
 constexpr std::string_view kOffByNull[] = {"sliding_window", "attn_logit_softcapping",

@@ -33,6 +33,7 @@ MODELS = {
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}})),
     "phi3": (hf.Phi3ForCausalLM, decoder(hf.Phi3Config, pad_token_id=0, sliding_window=5,
                                          partial_rotary_factor=0.67)),
+    "olmo2": (hf.Olmo2ForCausalLM, decoder(hf.Olmo2Config, pad_token_id=1, eos_token_id=2)),
     "gpt2": (hf.GPT2LMHeadModel, hf.GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24,
                                                n_layer=2, n_head=3)),
     "bert": (hf.BertModel, hf.BertConfig(**SMALL, max_position_embeddings=32)),

@@ -345,7 +345,7 @@ def main():
         embedded(folder)
         classified(folder)
         for title in ["llama", "mistral", "gpt2", *turns_of(["qwen2", "qwen3", "gemma2", "gemma3",
-                                                        "phi3"])]:
+                                                        "phi3", "olmo2"])]:
             generated(folder, title)
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,

@@ -142,7 +142,8 @@ TEST_CASE("what a file lacks is what transformers takes for it") {
     for (const char* model : {"llama", "mistral", "qwen2", "qwen3"})
         CHECK(value(model, R"("num_attention_heads": 4, "num_key_value_heads": null)", keys) ==
               "4");
-    CHECK(value("phi3", R"("num_attention_heads": 4)", keys) == "4");
+    for (const char* model : {"phi3", "olmo2"})
+        CHECK(value(model, R"("num_attention_heads": 4)", keys) == "4");
     CHECK(value("phi3", R"("hidden_size": 16)", "pad_token_id") == "32000");
     CHECK(value("phi3", R"("pad_token_id": null)", "pad_token_id") == "default");
     CHECK(value("mistral", R"("num_attention_heads": 4)", keys) == "default");

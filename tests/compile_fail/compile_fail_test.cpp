@@ -120,7 +120,7 @@ const std::vector<std::vector<WrongModel>> kWrongModels = {
      {"gemma3", "gemma3(s, {.gemma = {.decoder = {.num_hidden_layers = 1}}})", "gemma.h",
       "\"len\", c.head_width()", "\"len\", c.head_width() + 1"}},
     {{"qwen3", "qwen3(s, {.num_hidden_layers = 1})", "decoder.h",
-      "project(\"v_proj\", c.num_key_value_heads)", "project(\"v_proj\", c.num_attention_heads)"}},
+      "project(\"v_proj\", groups), groups", "project(\"v_proj\", heads), heads"}},
 };
 
 void write_wrong_file(const WrongModel& model, const fs::path& folder) {

@@ -45,7 +45,7 @@ std::string why_not(Make&& make) {
 
 TEST_CASE("a prompt and steps give the logits of the whole text") {
     for (const char* name :
-         {"llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2"}) {
+         {"llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "olmo2", "gpt2"}) {
         CAPTURE(name);
         const Graph graph = model_of(name);
         check_token_by_token(graph, {1, 7});

@@ -139,6 +139,7 @@ TEST_CASE("models of today: names, and what settings choose") {
         {"gemma2", {of_text, with_loss}},
         {"gemma3", {of_text, with_loss}},
         {"phi3", {of_text, with_loss}},
+        {"olmo2", {of_text, with_loss}},
         {"gpt2", {of_text, with_loss}},
         {"bert", {{"ids", "segments", "lens"}, {"output", "pooled"}}},
         {"vit", {{"pixels", "labels"}, with_loss}},
