@@ -44,6 +44,34 @@ TEST_CASE("an axis of rows besides those of a tile is a point") {
           "rows i, lanes j, point n, tile 8 x 3 vectors");
 }
 
+TEST_CASE("the columns of a chunk are in as few panels as registers allow, of one width") {
+    const auto tile_of = [](std::int64_t most) {
+        Builder b("chunk");
+        const AxisId i = b.axis("i", 480), j = b.axis("j", "chunk"), k = b.axis("k", 64);
+        const int w = b.input("w", {480, 64}), x = b.input("x", {64, "chunk"});
+        const int y = b.output("y", {480, "chunk"});
+        b.par({i, j}, [&] {
+            const Id left = b.load(b.at(w, {i, k})), right = b.load(b.at(x, {k, j}));
+            b.store(b.at(y, {i, j}), b.contract(left, right, {k}));
+        });
+        Kernel kernel = b.finish();
+        kernel.axes[std::size_t(j)].most = most;
+        const ContractionSchedule schedule = contraction_schedule(kernel, {});
+        // The sums, a step's columns and an element of a row.
+        const int registers = (schedule.tile_rows + 1) * schedule.tile_vectors + 1;
+        CHECK(registers <= 32);
+        return std::pair{schedule.tile_rows, schedule.tile_vectors};
+    };
+    using Tile = std::pair<int, int>;
+    CHECK(tile_of(0) == Tile{8, 2});
+    CHECK(tile_of(64) == Tile{6, 4});
+    CHECK(tile_of(80) == Tile{5, 5});
+    CHECK(tile_of(96) == Tile{8, 3});
+    CHECK(tile_of(112) == Tile{6, 4});
+    CHECK(tile_of(128) == Tile{6, 4});
+    for (std::int64_t most = 16; most <= 1024; most += 16) tile_of(most);
+}
+
 /// How a convolution of 4 channels, with so many positions and taps, is scheduled.
 std::string schedule_of_convolution(std::int64_t positions, std::int64_t taps) {
     Builder b("convolution");
