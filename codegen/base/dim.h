@@ -89,10 +89,13 @@ class Dim {
         if (!is_dim_name(name)) *this = Dim(name);
     }
 
-    constexpr bool is_static() const { return terms_.term[0].factor == 0 && !long_; }
+    /// Whether it is a number that is known, and no mistake.
+    constexpr bool is_static() const {
+        return terms_.term[0].factor == 0 && !long_ && mistake_ == DimMistake::none;
+    }
     /// The value of a static dim. UserError for others, and for what is no size: `Dim(50) / 4`.
     constexpr std::int64_t value() const {
-        if (mistake_ != DimMistake::none || !is_static()) refuse_value();
+        if (!is_static()) refuse_value();
         return constant_;
     }
     constexpr std::int64_t constant() const { return constant_; }

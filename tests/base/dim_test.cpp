@@ -30,6 +30,7 @@ TEST_CASE("a size has a number where it is known and whole") {
     CHECK((Dim(2) - Dim(5)).value() == -3);
     CHECK((Dim(2) - Dim(5)).is_negative());
     CHECK_FALSE((Dim(50) / Dim(4)).is_negative());
+    CHECK_FALSE((Dim(50) / Dim(4)).is_static());
     CHECK(refusal_of(Dim(50) / Dim(4)) == "value(): the size 50 / 4 is not a whole number");
     CHECK(refusal_of(Dim("len") * 2) ==
           "value(): the size 2*len is known only when the program runs");

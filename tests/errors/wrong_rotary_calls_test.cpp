@@ -14,6 +14,8 @@ const std::vector<WrongCall> kRotary = {
     {"rotary", "not static: len", [](Given& g) { rotary(g.m); }},
     {"rotary", "i32 [batch, len]", [](Given& g) { rotary(g.ids, {.width = 2}); }},
     {"rotary", "3 is odd", [](Given& g) { rotary(g.x, {.width = 3}); }},
+    {"rotary", "50 / 4 is not a whole number",
+     [](Given& g) { rotary_table(g.s, "len", Dim(50) / Dim(4)); }},
     {"rotary", "[6, 3]", [](Given& g) { rotary(g.x, {.width = 6}); }},
     {"rotary", "theta", [](Given& g) { rotary(g.x, {.theta = 1}); }},
     {"rotary", "f32 [batch, len]", [](Given& g) { rotary(heads(g), g.m); }},

@@ -35,7 +35,9 @@ void print_entry(const ModelEntry& entry) {
     }
     for (const SettingSpec& spec : entry.settings)
         fmt::print("    {:<{}}{:<{}}{}{}\n", spec.name, names + 2, spec.kind, kinds + 2,
-                   spec.default_text.empty() ? "symbolic unless set" : spec.default_text,
+                   !spec.default_text.empty()         ? spec.default_text
+                   : spec.kind.starts_with("list of") ? "empty unless set"
+                                                      : "symbolic unless set",
                    spec.in_training ? ", in training alone" : "");
 }
 

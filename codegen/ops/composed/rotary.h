@@ -162,7 +162,8 @@ constexpr bool can_turn(Graph& graph, const Dim& width, const RotaryOptions& o, 
     Text why;
     const bool scales = s.rope_type != RotaryScale::none;
     const bool by_length = s.rope_type == RotaryScale::llama3 || s.rope_type == RotaryScale::yarn;
-    if (!width.is_static())
+    if (width.mistake() != DimMistake::none) width.write_mistake(why);
+    else if (!width.is_static())
         why << "the number of features that are turned is not static: " << width;
     else if (width.value() < 0 || width.value() % 2 != 0)
         why << "features are turned in pairs: " << width << " is odd";
