@@ -170,7 +170,7 @@ FOVEA_INLINE floats log(floats x) {
                           -2.4999993993e-1F, 3.3333331174e-1F);
     p = p * f * z + exponent * kLn2Low - 0.5F * z;
     const floats result = multiply_add(exponent, splat(kLn2High), f + p);
-    const ints is_zero = as_ints(x) + as_ints(x) == 0;  // none below 2^-126 is
+    const ints is_zero = (as_ints(x) & 0x7fffffff) == 0;  // no subnormal number near 0 is
     const floats outside = select(is_zero, splat(kLowest), splat(__builtin_nanf("")));
     const ints finite = (scaled > 0.F) & (x < splat(__builtin_inff()));
     return select(finite, result, select(x > 0.F, x, outside));
