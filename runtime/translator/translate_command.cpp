@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../checkpoint/distinct_paths.h"
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/files.h"
@@ -133,8 +134,11 @@ class Printing {
     std::size_t done_ = 0;
 };
 
-/// UserError unless the option names a picture or tensors that can be written, for one sentence.
-void verify_attention(const std::string& path, const std::vector<std::string>& sentences) {
+/// UserError unless the option names a picture or tensors that can be written, for one sentence,
+/// and not the weights.
+void verify_attention(const Options& options) {
+    const std::string& path = options.text("attention");
+    const std::vector<std::string>& sentences = options.positional();
     if (!path.ends_with(".svg") && !path.ends_with(".safetensors"))
         throw UserError(
             "option '--attention' expects a file that ends in .svg or .safetensors, "
@@ -145,6 +149,7 @@ void verify_attention(const std::string& path, const std::vector<std::string>& s
             "--attention is for one sentence on the command line, not for " +
             (sentences.empty() ? std::string("standard input") : std::to_string(sentences.size())));
     verify_writable(path);
+    verify_distinct({{"--attention", path}}, {{"--weights", options.text("weights")}});
 }
 
 void write_attention(SentenceTranslator& translator, const Words& sentence,
@@ -201,8 +206,7 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
     if (settings.best > settings.beam)
         throw UserError("--n-best " + std::to_string(settings.best) + " is more than --beam " +
                         std::to_string(settings.beam) + " follows");
-    if (options.given("attention"))
-        verify_attention(options.text("attention"), options.positional());
+    if (options.given("attention")) verify_attention(options);
     SentenceTranslator translator(options.text("weights"), model, settings);
     const auto sentences = sentences_of(translator.source_tokenizer(), options.positional());
     Printing printing(translator, {options.flag("scores") || lists, lists});

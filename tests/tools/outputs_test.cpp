@@ -35,6 +35,11 @@ TEST_CASE("a model's own file is not written over") {
     std::ofstream(folder.path() / "mine_c.cpp") << "int mine;\n";
     refused({"generate", model, "-o", generated, "--name", "mine"},
             "'" + (folder.path() / "mine_c.cpp").string() + replaced);
+    const fs::path project = folder.path() / "CMakeLists.txt";
+    std::ofstream(project) << "add_executable(app main.cpp other.cpp)\n";
+    refused({"generate", model, "-o", generated, "--name", "other"},
+            "'" + project.string() + replaced);
+    fs::remove(project);
     // By another name there is room for both, also a second time.
     for (int time = 0; time < 2; ++time)
         CHECK(run_fovea({"generate", model, "-o", generated, "--name", "other"}).status == 0);

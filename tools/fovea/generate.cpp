@@ -110,7 +110,11 @@ int generate_model(const Arguments& given) {
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     make_folder(folder);
     const std::string name = generated_name(compiled.plan);
-    verify_own_folder(folder, name, given.has("python"));
+    const bool is_alone = is_ptx || given.has("sources-only") || given.has("single-file");
+    verify_own_folder(folder, name,
+                      given.has("python") ? Generated::package
+                      : is_alone          ? Generated::sources
+                                          : Generated::project);
     if (is_ptx) {
         write_ptx(compiled.plan, name, folder);
         return 0;

@@ -296,6 +296,8 @@ TEST_CASE("the user's mistakes write nothing") {
              "cannot write '.': Is a directory");
     mistaken({"train", "--data", "pairs.tsv", "--weights", "./pairs.tsv"},
              "--data and --weights are one file, './pairs.tsv'");
+    mistaken({"translate", "--weights", "w.safetensors", "--attention", "./w.safetensors", "a"},
+             "--weights and --attention are one file, './w.safetensors'");
     mistaken({"train", "--data", "pairs.tsv", "--weights", "w", "--log", "no/log"},
              "cannot write 'no/log': No such file or directory");
     mistaken({"train", "--data", "pairs.tsv", "--weights", "w", "--min-freq", "20"},

@@ -40,8 +40,8 @@ bool is_there(const fs::path& file) {
 
 }  // namespace
 
-void verify_own_folder(const fs::path& folder, const std::string& name, bool is_python) {
-    if (is_python) {
+void verify_own_folder(const fs::path& folder, const std::string& name, Generated what) {
+    if (what == Generated::package) {
         const fs::path package = folder / name / "__init__.py";
         for (const fs::path& file : {package, folder / "pyproject.toml", folder / "setup.cfg"})
             if (is_there(file) && !is_generated(package)) refuse(file);
@@ -50,9 +50,14 @@ void verify_own_folder(const fs::path& folder, const std::string& name, bool is_
     for (const char* suffix : {".cpp", ".h", "_c.cpp"})
         if (const fs::path file = folder / (name + suffix); is_there(file) && !is_generated(file))
             refuse(file);
-    std::ifstream stream(folder / "CMakeLists.txt");
+    const fs::path project = folder / "CMakeLists.txt";
+    std::ifstream stream(project);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream.is_open() || text.find(name + ".cpp") != std::string::npos) return;
+    if (!stream.is_open()) return;
+    if (text.find(name + ".cpp") != std::string::npos) {
+        if (what == Generated::project && !is_generated(project)) refuse(project);
+        return;
+    }
     throw UserError(fmt::format(
         "the CMakeLists.txt in '{}' is of something else than {}: choose another folder",
         folder.string(), name));
