@@ -61,7 +61,8 @@ template <int Rows, int Vectors, class Finish, class Given>
 FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vectors], const float* a,
                                   const float* b, const Finish& finish, Given sum) {
     constexpr i64 kWidth = kLanes * Vectors;
-    constexpr i64 kCopying = Rows * Vectors;  // rows of the tiles that copy a panel
+    constexpr i64 kCopying = Rows * Vectors;  // rows of the tiles that copy a panel at each step
+    constexpr i64 kMostSteps = 4;  // for a piece
     // Rows that are packed at a time: whole lines, and no fewer than those that copy a panel.
     constexpr i64 kLines = kTilesOfLines<Rows>;
     constexpr i64 kTiles = (Vectors + kLines - 1) / kLines * kLines, kGroup = kTiles * Rows;
@@ -82,7 +83,7 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         row += rows, left -= rows;
     };
     const bool copies = panel.next_column > 0 && left >= kCopying;
-    const CopyByTiles<Vectors, kLanes> next_panel{
+    CopyByTiles<Vectors, kLanes> next_panel{
         {b + kWidth, sum.b, panels[1 - turn], kLanes, kWidth}, steps, kCopying};
     const i64 groups = left / kGroup;
     if (panel.fresh && groups > 1 && left == panel.block_rows) {
@@ -105,7 +106,13 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         }
     } else {
         if (panel.fresh) pack_rows<Rows>(packed, a, panel.block_rows, sum);
-        if (copies) run(kCopying, next_panel);
+        if (copies) {
+            // A line takes longer to come than the sums of a step: few rows spread the copies.
+            const i64 every = left / kCopying < kMostSteps ? left / kCopying : kMostSteps;
+            next_panel.pieces.every = every;
+            next_panel.rows = every * kCopying;
+            run(every * kCopying, next_panel);
+        }
     }
     run(left, NothingNext{});
 }

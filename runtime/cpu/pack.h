@@ -94,23 +94,28 @@ inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
     }
 }
 
-/// Copies a piece of `Floats` at each step of a sum: `Pieces` of step 0 of what is packed, then
-/// those of step 1.
+/// Copies a piece of `Floats` at every `every`-th step of a sum: `Pieces` of step 0 of what is
+/// packed, then those of step 1.
 template <i64 Pieces, i64 Floats>
 struct CopyPieces {
     const float* from;
     i64 step;  // from one step to the next
     float* to;
     i64 piece, packed_step;  // from one piece, and from one step, to the next where they are packed
+    i64 every = 1, wait = 0;  // steps between pieces, and until the next
     i64 left = Pieces;  // of this step
 
-    /// From piece `number` on.
-    FOVEA_INLINE void skip(i64 number) {
+    /// What the sums copy from step `begin` of all of them on.
+    FOVEA_INLINE void skip(i64 begin) {
+        const i64 number = (begin + every - 1) / every;
+        wait = number * every - begin;
         const i64 steps = number / Pieces, pieces = number % Pieces;
         from += steps * step + pieces * Floats, to += steps * packed_step + pieces * piece;
         left -= pieces;
     }
     FOVEA_INLINE void fetch() {
+        if (wait-- > 0) return;
+        wait = every - 1;
         // Steps that lie the same power of two apart share a few sets of the first cache.
         constexpr i64 kAhead = 64 / Pieces;
         __builtin_prefetch(from + kAhead * step, 0, 2);
