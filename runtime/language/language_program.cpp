@@ -21,14 +21,16 @@ int language_program(int argc, char** argv, const char* name, ModelFunction mode
         {"score", "say how likely a text is", score_command},
         {"merge", "take the pairs of an adapter into the weights", merge_command}};
     static constexpr RunnerCommand kAnswerCommands[] = {
-        {"generate", "answer a text, token by token", generate_command}};
+        {"generate", "answer a text, token by token", generate_command},
+        {"merge", "take the pairs of an adapter into the weights", merge_command}};
     report_lost_pages(argc > 0 ? argv[0] : name);
     return report_errors(argc > 0 ? argv[0] : name, [&] {
         if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
-        if (TokenDecoder::has_source(model()))
-            return runner_main(argc, argv, model(), kAnswerCommands);
-        const std::span<const RunnerCommand> all = kTextCommands;
-        return runner_main(argc, argv, model(), has_pairs(model()) ? all : all.first(3));
+        std::span<const RunnerCommand> commands = kTextCommands;
+        if (TokenDecoder::has_source(model())) commands = kAnswerCommands;
+        // The last is for pairs.
+        if (!has_pairs(model())) commands = commands.first(commands.size() - 1);
+        return runner_main(argc, argv, model(), commands);
     });
 }
 

@@ -15,6 +15,7 @@ import transformers as hf
 from transformers.utils import logging
 from safetensors.numpy import load_file, save_file
 
+from adapters import LORA, add_pairs, random_pairs
 from beams import check_beams
 from checkpoint_models import (EAGER, MODELS, SMALL, VOCAB, arrays, decoder, inputs_and_outputs,
                                random_weights)
@@ -60,9 +61,9 @@ def change_config(checkpoint, change):
     return json.loads(text)
 
 
-def build(model, checkpoint, program):
+def build(model, checkpoint, program, *options):
     subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "--isa", "native",
-                    "-o", program], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-O0"})
+                    "-o", program, *options], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-O0"})
 
 
 def check_tokens(title, logits_after, made, expected):
@@ -149,6 +150,33 @@ def answered(folder, title, dtype, **more):
         end = next((i for i, token in enumerate(answer) if token in (1, stop)), 49)
         assert [int(token) for token in line.split(",")] == answer[:min(end + 1, 50)], title
     check_beams(title, program, checkpoint, module, sources, start=0)
+
+
+def adapted(folder):
+    """Tokens of t5 with pairs of a file of PEFT's, beside its weights and merged into them."""
+    checkpoint, program = os.path.join(folder, "t5 adapted"), os.path.join(folder, "program")
+    pairs, merged = os.path.join(folder, "pairs"), os.path.join(folder, "merged")
+    module = random_weights(hf.T5ForConditionalGeneration._from_config(MODELS["t5"][1], **EAGER))
+    module.eval().save_pretrained(checkpoint)
+    build("t5", checkpoint, program, *LORA)
+    save_file({name: value.numpy() for name, value in random_pairs(module).items()}, pairs)
+    module = add_pairs(module.double(), {k: torch.tensor(v) for k, v in load_file(pairs).items()})
+    source = [3, 17, 5, 44, 2, 9, 30, 1]
+
+    def logits_after(text):
+        return module(input_ids=torch.tensor([source]),
+                      decoder_input_ids=torch.tensor([[0] + text])).logits[0, -1]
+
+    expected = []
+    for _ in range(30):
+        expected.append(int(logits_after(expected).argmax()))
+    subprocess.run([program, "merge", "--weights", checkpoint, "--adapter", pairs, "--output", merged],
+                   check=True)
+    for weights in (["--weights", checkpoint, "--adapter", pairs], ["--weights", merged]):
+        line = subprocess.run(
+            [program, "generate", *weights, "--ids", ",".join(map(str, source)), "--start", "0",
+             "--max-tokens", "30", "--ignore-eos"], text=True, check=True, capture_output=True).stdout
+        check_tokens("t5 adapted", logits_after, [int(token) for token in line.split(",")], expected)
 
 
 def built(folder):
@@ -350,6 +378,7 @@ def main():
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,
                  feed_forward_proj="relu", dense_act_fn="relu", is_gated_act=False)
+        adapted(folder)
         # What is wrong is said.
         broken = os.path.join(folder, "llama float32")
         for field, value, said in [

@@ -14,12 +14,14 @@ import transformers as hf
 from transformers.utils import logging
 from safetensors.torch import load_file
 
+from adapters import ALPHA, LORA, RANK, add_pairs
+
 FOVEA = sys.argv[1]
 logging.set_verbosity_error()
 logging.disable_progress_bar()
 SEED = int(os.environ.get("FOVEA_SEED", "1"))
 torch.manual_seed(SEED)  # of the models' weights
-LENGTH, STEPS, DECAY, CLIP, RANK, ALPHA = 16, 6, 0.1, 0.5, 4, 6.0
+LENGTH, STEPS, DECAY, CLIP = 16, 6, 0.1, 0.5
 MODELS = {
     "llama": hf.LlamaForCausalLM._from_config(hf.LlamaConfig(
         vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
@@ -49,28 +51,6 @@ def windows():
         ids[row, :len(piece) - 1] = piece[:-1]
         labels[row, :len(piece) - 1] = piece[1:]
     return ids, labels
-
-
-class Pair(torch.nn.Module):
-    """A linear layer, or GPT-2's Conv1D, with a pair as PEFT has it."""
-
-    def __init__(self, layer, a, b):
-        super().__init__()
-        self.layer, self.a, self.b = layer, torch.nn.Parameter(a), torch.nn.Parameter(b)
-
-    def forward(self, x):
-        return self.layer(x) + ALPHA / RANK * (x @ self.a.T) @ self.b.T
-
-
-def add_pairs(module, pairs):
-    """The module with the pairs of a file; they alone are trained."""
-    module.requires_grad_(False)
-    for name in sorted({key.rsplit(".lora_", 1)[0] for key in pairs}):
-        parent, _, leaf = name.removeprefix("base_model.model.").rpartition(".")
-        parent = module.get_submodule(parent)
-        setattr(parent, leaf, Pair(getattr(parent, leaf), pairs[name + ".lora_A.weight"].double(),
-                                   pairs[name + ".lora_B.weight"].double()))
-    return module
 
 
 def peer(module, make):
@@ -115,7 +95,7 @@ def check_losses(what, mine, losses):
 def pairs(folder, name, checkpoint):
     """By pairs that a first training has moved from where they start."""
     program, first = os.path.join(folder, name + "_pairs"), os.path.join(folder, "first")
-    build(name, checkpoint, program, "--lora", str(RANK), "--lora-alpha", str(ALPHA))
+    build(name, checkpoint, program, *LORA)
     train(folder, program, checkpoint, ["--epochs", "3", "--lr", "0.01"])
     os.rename(os.path.join(folder, "weights"), first)
     fresh = type(MODELS[name]).from_pretrained(checkpoint, attn_implementation="eager")

@@ -50,11 +50,6 @@ void take_lora(const Arguments& given, LoadedModel& model) {
         throw UserError("--lora is for weights that are trained: leave out --set weights");
     if (const auto why = why_not_decoded(model))
         throw UserError(fmt::format("--lora is for models that go on with texts: {}", *why));
-    if (has_source(model.graph))
-        throw UserError(fmt::format(
-            "--lora is for models that go on with texts: {} answers a source 'src', and "
-            "programs of such models do not train",
-            model.entry.name));
     if (!is_trained(model.graph))
         throw UserError(
             fmt::format("--lora is for models with a loss: {} has none", model.entry.name));

@@ -5,7 +5,7 @@
 
 #include "codegen/adapt/add_lora.h"
 #include "tools/fovea/arguments.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 namespace fovea::tool {
 
