@@ -17,6 +17,7 @@ constexpr Tensor stack(std::span<const Tensor> parts, int axis = 0,
     const Tensor first = parts.front();
     if (!is_usable("stack", location, {first})) return poison_of({first});
     const int at = axis < 0 ? axis + first.rank() + 1 : axis;
+    if (at < 0 || at > first.rank()) return detail::no_such_axis(first, "stack", axis, location);
     std::vector<Tensor> rows;
     for (const Tensor& part : parts) {
         if (!is_usable("stack", location, {first, part})) return poison_of({first, part});
