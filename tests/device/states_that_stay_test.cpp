@@ -12,7 +12,7 @@
 #include "tests/device/has_ptx.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/interpreter_device.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 
 using namespace fovea;
 

@@ -20,8 +20,8 @@
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/interpreter_device.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/programs.h"
 
 using namespace fovea;

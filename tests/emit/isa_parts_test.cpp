@@ -11,7 +11,7 @@
 #include "tests/emit/sample_kernels.h"
 #include "tests/random_seed.h"
 #include "tools/fovea/compiler.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;

@@ -8,7 +8,7 @@
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/emitter.h"
 #include "models/registry.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "dsl/fovea.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 using namespace fovea;

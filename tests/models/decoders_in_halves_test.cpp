@@ -14,7 +14,7 @@
 #include "codegen/optimize/select_mode.h"
 #include "tests/models/misses.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify/verify_kernels.h"
 

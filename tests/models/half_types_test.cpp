@@ -8,7 +8,7 @@
 #include "tests/models/misses.h"
 #include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify/verify_kernels.h"
 

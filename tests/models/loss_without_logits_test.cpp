@@ -9,7 +9,7 @@
 #include "dsl/fovea.h"
 #include "runtime/instance.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify/verify_kernels.h"
 

@@ -9,7 +9,7 @@
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/fuzz/run_generated.h"
 #include "tools/fovea/isa_option.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify/verify_kernels.h"
 

@@ -17,8 +17,8 @@
 #include "codegen/pipeline.h"
 #include "codegen/reference/interpreter.h"
 #include "runtime/session.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 
 namespace fovea::test {
 

@@ -15,9 +15,9 @@
 #include "runtime/session.h"
 #include "runtime/threads.h"
 #include "tests/random_seed.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/generated_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
 

@@ -8,7 +8,7 @@
 
 #include "dsl/fovea.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 using namespace fovea;

@@ -6,7 +6,7 @@
 
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/bench/count_flops.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 using fovea::test::run_fovea;
 using Json = nlohmann::json;

@@ -13,7 +13,7 @@
 #include "tools/fovea/chart/merge_results.h"
 #include "tools/fovea/chart/module_tree.h"
 #include "tools/fovea/chart/place_modules.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 using namespace fovea::tool;

@@ -12,7 +12,7 @@
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/chart/svg.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/report/attention_picture.h"
 #include "tools/fovea/report/memory_chart.h"

@@ -105,6 +105,50 @@ TEST_CASE("a user's mistake comes as the text of the model") {
     CHECK(result.status == 2);
 }
 
+TEST_CASE("a function that crashes is the user's mistake") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string file = (folder.path() / "crash.cpp").string();
+    std::ofstream(file) << R"(#include <fovea.h>
+using namespace fovea;
+
+struct CrashSettings {
+    std::vector<int> widths = {4, 8};
+    int layers = 3, heads = 0;
+    template <class Visit>
+    void fields(Visit&& visit) {
+        visit("widths", widths);
+        visit("layers", layers);
+        visit("heads", heads);
+    }
+};
+
+void short_list(Scope s, const CrashSettings& c) {
+    Tensor x = s.input("x", {"batch", 4});
+    for (int i = 0; i < c.layers; ++i) x = linear(s / i, x, c.widths[i]);
+    s.output("y", x);
+}
+void no_heads(Scope s, const CrashSettings& c) {
+    s.output("y", linear(s, s.input("x", {"batch", 4}), 64 / c.heads));
+}
+Tensor endless(Scope s, Tensor x, int depth) {
+    return depth < 0 ? x : endless(s, x, depth + 1) + endless(s, x, depth + 2);
+}
+void no_end(Scope s) { s.output("y", endless(s, s.input("x", {"batch", 4}), 0)); }
+)";
+    const auto said = [&](const std::string& function) {
+        const auto result = run_fovea({"show", file + ":" + function});
+        CHECK(result.status == 2);
+        return result.output.substr(result.output.find("fovea: "));
+    };
+    CHECK(said("short_list") ==
+          "fovea: the function of short_list stops at the assertion above; has a list fewer "
+          "elements than it reads?\n");
+    CHECK(said("no_heads") == "fovea: the function of no_heads divides an integer by zero\n");
+    CHECK(said("no_end") ==
+          "fovea: the function of no_end reads memory that is not its own, or calls itself "
+          "without end\n");
+}
+
 TEST_CASE("a sum's gradient, one number everywhere, goes through every kernel") {
     UserModel user;
     for (const char* dtype : {"dtype=f32", "dtype=bf16"}) {
@@ -296,6 +340,7 @@ TEST_CASE("a user's model is verified, with dropout") {
 }
 
 TEST_CASE("a user's model is built and generated") {
+    if (!fovea::test::has_turn(1, 2)) return;
     UserModel user;
     const std::string program = (user.folder.path() / "mixer").string();
     REQUIRE(run_fovea({"build", user.file + ":mixer", "-o", program}).status == 0);

@@ -18,8 +18,8 @@
 #include "tools/fovea/files/single_file.h"
 #include "tools/fovea/files/verify_own_folder.h"
 #include "tools/fovea/files/write_python.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
 

@@ -6,7 +6,7 @@
 
 #include "codegen/base/dtype.h"
 #include "tools/fovea/arguments.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 namespace fovea::tool {
 

@@ -7,7 +7,7 @@
 
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
-#include "tools/fovea/known_models.h"
+#include "tools/fovea/model/known_models.h"
 
 namespace fovea::tool {
 

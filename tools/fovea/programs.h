@@ -7,7 +7,7 @@
 
 #include "codegen/pipeline.h"
 #include "tools/fovea/arguments.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 namespace fovea::tool {
 

@@ -10,7 +10,7 @@
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/device/verify_layouts.h"
 #include "tools/fovea/device/verify_optimizer.h"
-#include "tools/fovea/known_models.h"
+#include "tools/fovea/model/known_models.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
 #include "tools/fovea/schedule/schedule_option.h"

@@ -9,8 +9,8 @@
 #include "runtime/runner/bench_model.h"
 #include "tools/fovea/bench/backward_steps.h"
 #include "tools/fovea/bench/count_flops.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 
 namespace fovea::tool {
 

@@ -14,8 +14,8 @@
 #include "runtime/translator/decoding.h"
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/bench/suites.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {

@@ -6,7 +6,7 @@
 #include "models/registry.h"
 #include "tools/fovea/device/gpu_graphs.h"
 #include "tools/fovea/device/verify_layouts.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {

@@ -7,7 +7,7 @@
 
 #include "codegen/pipeline.h"
 #include "runtime/program.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/plan_table.h"
 
 namespace fovea::tool {

@@ -6,8 +6,8 @@
 #include "runtime/device/on_device.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/interpreter_device.h"
-#include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/model/generated_model.h"
 
 namespace fovea::tool {
 

@@ -9,7 +9,7 @@
 #include "runtime/device/device.h"
 #include "runtime/program.h"
 #include "tools/fovea/arguments.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {

@@ -8,7 +8,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/doctor/findings.h"
 #include "tools/fovea/files/home.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {

@@ -11,7 +11,7 @@
 #include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/copy_runtime.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {

@@ -7,7 +7,7 @@
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/files/runtime_archive.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {

@@ -11,7 +11,7 @@
 #include "tools/fovea/fuzz/compile_forms.h"
 #include "tools/fovea/fuzz/run_apart.h"
 #include "tools/fovea/fuzz/wrong.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/schedule/draw_schedule.h"
 
 namespace fovea::tool::fuzz {

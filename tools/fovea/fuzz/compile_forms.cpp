@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "codegen/kernel/print.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool::fuzz {

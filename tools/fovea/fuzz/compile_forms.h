@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/fovea/fuzz/check_recipe.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool::fuzz {

@@ -8,8 +8,8 @@
 #include "codegen/base/error.h"
 #include "codegen/kernel/print.h"
 #include "tools/fovea/help/options_list.h"
-#include "tools/fovea/known_models.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/known_models.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {

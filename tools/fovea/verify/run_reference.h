@@ -7,7 +7,7 @@
 #include "codegen/reference/interpreter.h"
 #include "runtime/runner/run_model.h"
 #include "runtime/safetensors.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 namespace fovea::tool {
 

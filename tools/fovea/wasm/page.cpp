@@ -12,7 +12,7 @@
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/runtime_archive.h"
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"

@@ -15,8 +15,8 @@
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/kept_library.h"
-#include "tools/fovea/known_models.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/known_models.h"
+#include "tools/fovea/model/load_model.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
 

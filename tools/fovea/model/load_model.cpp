@@ -1,5 +1,5 @@
 // Names of models and settings, and what is said about unknown ones.
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/model/load_model.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,8 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/files/checkpoint.h"
 #include "tools/fovea/files/verify_outputs.h"
-#include "tools/fovea/known_models.h"
+#include "tools/fovea/model/crash_report.h"
+#include "tools/fovea/model/known_models.h"
 
 namespace fovea::tool {
 
@@ -71,7 +72,10 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
 /// What a model's function throws is the user's.
 Graph build(const ModelEntry& entry, const SettingValues& values) {
     try {
-        Graph graph = entry.build(values);
+        Graph graph = [&] {
+            const CrashReport crashes(entry.name);
+            return entry.build(values);
+        }();
         add_names_in_files(graph, entry.checkpoint);
         return seal_scans(graph);
     } catch (const ModelMistakes& mistakes) {

@@ -1,4 +1,4 @@
-#include "tools/fovea/known_models.h"
+#include "tools/fovea/model/known_models.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

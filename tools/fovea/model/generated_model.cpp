@@ -1,5 +1,5 @@
 // Writing, compiling, caching and loading generated code.
-#include "tools/fovea/generated_model.h"
+#include "tools/fovea/model/generated_model.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

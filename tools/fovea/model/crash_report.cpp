@@ -1,0 +1,54 @@
+#include "tools/fovea/model/crash_report.h"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <string_view>
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr std::size_t kStackBytes = 64 << 10;
+
+/// The line of each signal, written before one comes: a handler may not allocate.
+std::array<std::string, CrashReport::kSignals.size()> crash_lines;
+
+void say_crash(int signal) {
+    for (std::size_t i = 0; i < CrashReport::kSignals.size(); ++i)
+        if (CrashReport::kSignals[i] == signal)
+            if (write(STDERR_FILENO, crash_lines[i].data(), crash_lines[i].size()) < 0) _exit(2);
+    _exit(2);
+}
+
+std::string_view crash_reason(int signal) {
+    switch (signal) {
+        case SIGABRT:
+            return "stops at the assertion above; has a list fewer elements than it reads?";
+        case SIGFPE: return "divides an integer by zero";
+        default: return "reads memory that is not its own, or calls itself without end";
+    }
+}
+
+}  // namespace
+
+CrashReport::CrashReport(const std::string& model) : stack_(kStackBytes) {
+    const stack_t stack{.ss_sp = stack_.data(), .ss_flags = 0, .ss_size = stack_.size()};
+    sigaltstack(&stack, &last_stack_);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        crash_lines[i] = "fovea: the function of " + model + " ";
+        crash_lines[i].append(crash_reason(kSignals[i])).push_back('\n');
+        struct sigaction action{};
+        action.sa_handler = say_crash;
+        action.sa_flags = SA_ONSTACK;
+        sigaction(kSignals[i], &action, &last_actions_[i]);
+    }
+}
+
+CrashReport::~CrashReport() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+        sigaction(kSignals[i], &last_actions_[i], nullptr);
+    sigaltstack(&last_stack_, nullptr);
+}
+
+}  // namespace fovea::tool
