@@ -119,6 +119,7 @@ std::vector<Kernel> sample_column_kernels() {
             bias_gradient("bias_gradient_48", 48),
             row_sums("row_sums", n, true),
             row_sums("row_sums_48", 48, true),
+            row_sums("row_sums_600", 600, true),
             row_sums("row_sums_two_axes", n, false),
             column_sums("column_sums", n),
             column_sums("column_sums_64", 64),
