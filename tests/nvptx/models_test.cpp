@@ -105,5 +105,5 @@ TEST_CASE("kernels of models in PTX agree with the evaluator") {
 TEST_CASE("ptxas has nothing against the kernels of all models") {
     const std::vector<Kernel> kernels =
         different_kernels([](const ModelKernels& model) { return model.variant != "unfused"; });
-    check_ptxas(turns_of(kernels, 12), emit::ptx_architectures());
+    check_ptxas(turns_of(kernels, 24), emit::ptx_architectures());
 }
