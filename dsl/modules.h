@@ -67,12 +67,13 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
 }
 
 struct Conv1dLayer {
-    int stride = 1, padding = 0, dilation = 1, groups = 1;  // see Conv1dOptions
+    int stride = 1, padding = 0, dilation = 1;  // see Conv1dOptions
+    Dim groups = 1;
     bool bias = true;
 };
 struct Conv2dLayer {
     ForBoth stride = 1, padding = 0, dilation = 1;
-    int groups = 1;
+    Dim groups = 1;
     bool bias = true;
 };
 

@@ -65,6 +65,8 @@ std::optional<std::int64_t> first_outside(const std::int32_t* values,
     return {};
 }
 
+constexpr std::int32_t kIgnoredInPyTorch = -100;
+
 }  // namespace
 
 void check_ids(const char* name, const std::int32_t* values,
@@ -85,8 +87,11 @@ void check_ids_of_shape(const char* name, const std::int32_t* values,
                         std::span<const std::int64_t> shape, std::int64_t limit,
                         std::span<const AxisPart> parts) {
     if (const auto i = first_outside(values, shape, limit, parts))
-        throw UserError("input {}{} is the id {}{}",
-                        {name, position_text(*i, shape), values[*i], range_text(false, limit)});
+        throw UserError("input {}{} is the id {}{}{}",
+                        {name, position_text(*i, shape), values[*i], range_text(false, limit),
+                         values[*i] == kIgnoredInPyTorch
+                             ? " (cross_entropy leaves out the label that .ignored names)"
+                             : ""});
 }
 
 void check_lengths_of_shape(const char* name, const std::int32_t* values,

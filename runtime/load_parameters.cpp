@@ -46,7 +46,7 @@ std::vector<std::string> unused_names(const Parameters& parameters, const Safete
     };
     for (const TensorView& tensor : file.tensors()) {
         const bool is_ignored =
-            tensor.name.ends_with(".pos_table") || tensor.name.ends_with(".num_batches_tracked") ||
+            is_never_read(tensor.name) ||
             (!ignored_prefix.empty() && tensor.name.starts_with(ignored_prefix));
         if (!is_ignored && !is_known(tensor.name)) unused.push_back(tensor.name);
     }
@@ -96,6 +96,10 @@ const TensorView* find_parameter(const Model& model, std::size_t i, const Safete
         if (const TensorView* tensor = file.find(alias.name)) return tensor;
     }
     return nullptr;
+}
+
+bool is_never_read(std::string_view name) {
+    return name.ends_with(".pos_table") || name.ends_with(".num_batches_tracked");
 }
 
 void warn_unused(const SafetensorsFile& file, const std::string& model,

@@ -55,6 +55,9 @@ std::vector<TensorView> parameter_tensors(Parameters& parameters);
 /// The tensor that holds parameter i, under its own name or an alias; null when there is none.
 const TensorView* find_parameter(const Model& model, std::size_t i, const SafetensorsFile& file);
 
+/// Whether files have tensors of such a name beside parameters, which no model reads.
+bool is_never_read(std::string_view name);
+
 /// One warning on standard error: the file has tensors that `model` does not use. Names up to
 /// three; does nothing when there are none.
 void warn_unused(const SafetensorsFile& file, const std::string& model,

@@ -61,6 +61,12 @@ void verify_value(const OptionSpec& spec, const std::string& text) {
     throw UserError("option '--{}' expects {}, not '{}'", {spec.name, expectation(spec), text});
 }
 
+bool is_same_but_for_case(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 'a' - 'A') : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 /// Damerau's distance, restricted to one edit per place (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -94,6 +100,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
     std::string nearest;
     std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
     for (const std::string& candidate : names) {
+        if (is_same_but_for_case(name, candidate)) return candidate;
         const bool is_start = name.size() > 1 && candidate.starts_with(name);
         const std::size_t distance = is_start ? 1 : edit_distance(name, candidate);
         if (distance >= least || distance >= candidate.size()) continue;

@@ -61,6 +61,8 @@ class HeaderReader {
         }
         std::uint64_t length = 0;
         std::memcpy(&length, file_.data(), kLengthBytes);
+        if (std::memcmp(file_.data(), "PK\x03\x04", 4) == 0)
+            fail("it is a zip archive, as torch.save writes: write it by safetensors.torch");
         if (length > kLargestHeader) {
             fail("its header claims {} bytes, the limit is {}", {length, kLargestHeader});
         }

@@ -34,8 +34,11 @@ Graph with_checks(const Graph& graph) {
 std::string place_of_operand(const Graph& graph, int id, Holds holds) {
     const Node& node = graph[id];
     const std::string module = graph.path(graph.scope_of(id));
+    // That of cross_entropy without lengths ignores no label.
+    const bool is_plain = node.op == Op::smoothed_cross_entropy && node.axis < 0;
+    const std::string_view op = is_plain ? "cross_entropy" : row_of(node.op).name;
     return fmt::format("{}:{}: {} of {}{}", node.location.file_name(), node.location.line,
-                       holds == Holds::ids ? "the ids" : "the lengths", row_of(node.op).name,
+                       holds == Holds::ids ? "the ids" : "the lengths", op,
                        module.empty() ? "" : " in " + module);
 }
 

@@ -17,6 +17,14 @@ constexpr std::int64_t covered_by(int size, const WindowOptions& options) {
     return (std::int64_t(size) - 1) * options.dilation + 1;
 }
 
+/// What steps of `stride` leave of `rest` positions, where it is the same for all sizes; else -1.
+constexpr std::int64_t left_by_steps(const Dim& rest, int stride) {
+    if (rest.is_static()) return rest.value() % stride;
+    for (std::int64_t left = 0; left < stride; ++left)
+        if ((rest - Dim(left)).divisible_by(Dim(stride))) return left;
+    return -1;
+}
+
 /// Says what is wrong with windows of axis `axis`, which x has at `i`; false where nothing is.
 /// `op`: the function that a model calls.
 constexpr bool has_no_windows(const char* op, Tensor x, int axis, int i, int size,
@@ -37,10 +45,10 @@ constexpr bool has_no_windows(const char* op, Tensor x, int axis, int i, int siz
         movement_mistake(x, text, location);
         return true;
     }
-    if (!rest.is_static() && !rest.divisible_by(Dim(options.stride))) {
-        text << op << ": " << options.stride << ", the stride, does not divide " << rest
-             << ", what axis " << axis << " of " << x.shape() << " has beside the first window, "
-             << "for all sizes: slice it to a size that it divides";
+    if (left_by_steps(rest, options.stride) < 0) {
+        text << op << ": axis " << axis << " of " << x.shape() << " has (" << rest << ") / "
+             << options.stride << " + 1 windows, which is not whole for all sizes: give it one "
+             << "such as Dim(\"half\") * " << options.stride;
         movement_mistake(x, text, location);
         return true;
     }
@@ -50,8 +58,7 @@ constexpr bool has_no_windows(const char* op, Tensor x, int axis, int i, int siz
 /// How many windows of `covered` positions an axis of `size` has.
 constexpr Dim count_windows(const Dim& size, std::int64_t covered, int stride) {
     const Dim rest = size.without_label() - Dim(covered);
-    if (rest.is_static()) return Dim(rest.value() / stride + 1);
-    return rest / Dim(stride) + Dim(1);
+    return (rest - Dim(left_by_steps(rest, stride))) / Dim(stride) + Dim(1);
 }
 
 /// The windows of axis `i`, which are there.
@@ -79,7 +86,7 @@ constexpr Tensor windows_of(Tensor x, int i, int size, const WindowOptions& opti
 /// Windows of `size` elements of axis `axis`, which becomes two: [..., n, ...] → [..., positions,
 /// size, ...] with positions = (n - (size - 1) * dilation - 1) / stride + 1, rounded down; what is
 /// left at the end is in no window. Element (p, j) is that at p * stride + j * dilation; nothing
-/// is copied. Of symbolic axes the quotient is exact.
+/// is copied. What is left of a symbolic axis must be the same for all sizes.
 template <class = void>
 constexpr Tensor windows(Tensor x, int axis, int size, WindowOptions options = {},
                          Location location = Location::here()) {

@@ -23,30 +23,6 @@ std::string text_of(std::span<const std::int64_t> shape) {
 
 }  // namespace
 
-std::int64_t value_of(const DimSizes& sizes, const Dim& dim) {
-    std::int64_t total = dim.constant();
-    for (const DimTerm& term : dim.terms()) {
-        if (!term.factor) continue;
-        std::int64_t product = term.factor;
-        for (Symbol symbol : term.symbols) {
-            if (!symbol) continue;
-            auto size = sizes.find(symbol);
-            if (size == sizes.end()) {
-                Text text;
-                text << "the size of " << symbol << " is not known: give an input that has it";
-                throw UserError(std::string(text.view()));
-            }
-            product *= size->second;
-        }
-        total += product;
-    }
-    return total;
-}
-
-std::int64_t size_among(const void* sizes, const Dim& dim) {
-    return value_of(*static_cast<const DimSizes*>(sizes), dim);
-}
-
 Interpreter::Interpreter(const Graph& graph, InterpreterOptions options)
     : graph_(draw_ahead(expand_composites(with_checks(seal_scans(graph))))),
       options_(options),
@@ -76,6 +52,7 @@ void Interpreter::bind_shape(const std::string& name, const Shape& shape, const 
                         text_of(value.shape) + why);
     };
     if (std::size_t(shape.rank()) != value.shape.size()) refuse("");
+    bool is_computed = false;
     for (int i = 0; i < shape.rank(); ++i) {
         Symbol symbol = shape[i].bare_symbol();
         std::int64_t size = value.shape[std::size_t(i)];
@@ -84,7 +61,13 @@ void Interpreter::bind_shape(const std::string& name, const Shape& shape, const 
             if (bound != size) refuse(", where the axis is " + std::to_string(bound));
         } else if (shape[i].is_static() && shape[i].value() != size) {
             refuse("");
+        } else if (!shape[i].is_static()) {
+            is_computed = true;
         }
+    }
+    if (is_computed) {
+        std::erase_if(computed_, [&](const GivenShape& known) { return known.name == name; });
+        computed_.push_back({name, shape, value.shape});
     }
     if (value.size() != std::int64_t(value.values.size()))
         throw InternalError(name + ": the array does not have as many values as its shape says");
@@ -99,6 +82,7 @@ void Interpreter::set(const std::string& name, Array value) {
         found = true;
     }
     if (!found) throw UserError("the model has no input or parameter " + name);
+    solve_sizes(computed_, sizes_);
     given_[name] = std::move(value);
     forget();
 }

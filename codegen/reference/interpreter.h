@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "codegen/graph/op_def.h"
+#include "codegen/reference/dim_sizes.h"
 #include "codegen/reference/rounded_to.h"
+#include "codegen/reference/solve_sizes.h"
 
 namespace fovea {
-
-/// Sizes of symbolic dims.
-using DimSizes = std::map<Symbol, std::int64_t>;
-
-/// The value of a dim; UserError for a symbol without a size.
-std::int64_t value_of(const DimSizes& sizes, const Dim& dim);
-/// The same for `Evaluation::size_of`: `sizes` is a DimSizes.
-std::int64_t size_among(const void* sizes, const Dim& dim);
 
 struct InterpreterOptions {
     bool training =
@@ -51,8 +45,8 @@ class Interpreter {
     /// Gives a symbolic dim its size.
     void bind(std::string_view dim, std::int64_t size);
     /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims
-    /// that follow from its shape; all that was computed is forgotten. UserError when it does not
-    /// fit.
+    /// that follow from its shape and from those before; all that was computed is forgotten.
+    /// UserError when it does not fit.
     void set(const std::string& name, Array value);
     /// Takes these for the values of nodes, until an input is set: what is made of them is computed
     /// anew.
@@ -93,6 +87,7 @@ class Interpreter {
     Graph graph_;
     InterpreterOptions options_;
     DimSizes sizes_;
+    std::vector<GivenShape> computed_;  // of arrays with axes of computed sizes, as 2 * height
     std::map<std::string, Array> given_;
     std::vector<std::optional<Array>> values_;
     std::vector<bool> assumed_;  // nodes whose values are; empty: none

@@ -11,6 +11,7 @@
 #include "../trainer/weights_header.h"
 #include "adapter.h"
 #include "adapter_config.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -52,6 +53,15 @@ std::vector<TensorView> merged_tensors(Instance& merge, Parameters& parameters) 
     return tensors;
 }
 
+/// Of the weights, and what their tokens are where the adapter alone says so.
+Metadata merged_metadata(const SafetensorsFile& weights, const std::string& adapter) {
+    Metadata metadata = weights.metadata();
+    if (TextTokens::of_weights(weights)) return metadata;
+    if (const auto tokens = TextTokens::of_weights(read_safetensors(adapter_file(adapter))))
+        for (const auto& [name, value] : tokens->metadata()) metadata.insert_or_assign(name, value);
+    return metadata;
+}
+
 }  // namespace
 
 int merge_command(const std::string& program, const Model& model,
@@ -75,7 +85,7 @@ int merge_command(const std::string& program, const Model& model,
     merge.bind({});
     merge.run();
     write_safetensors(options.text("output"), merged_tensors(merge, parameters),
-                      weights.metadata());
+                      merged_metadata(weights, options.text("adapter")));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
+#include "adapter_config.h"
 
 namespace fovea::runtime {
 
@@ -51,6 +52,11 @@ std::optional<TextTokens> text_tokens_of(const Options& options, const Safetenso
     if (const std::optional<std::string> path = tokenizer_beside(options.text("weights")))
         return TextTokens::of_tokenizer(*path);
     if (std::optional<TextTokens> trained = TextTokens::of_weights(weights)) return trained;
+    // Pairs that were trained beside weights without a tokenizer say what their tokens are.
+    if (options.has("adapter"))
+        if (std::optional<TextTokens> trained =
+                TextTokens::of_weights(read_safetensors(adapter_file(options.text("adapter")))))
+            return trained;
     if (options.has("ids")) return std::nullopt;
     throw UserError(
         "there is no tokenizer.json beside the weights: give --tokenizer FILE, or the numbers of a "

@@ -186,6 +186,23 @@ def shape_to_make(name, extents, sizes):
     return shape
 
 
+def solve(name, found, extent, sizes, origin):
+    """Whether an axis such as 2*height, of which one size alone is not known, gives that size."""
+    factors = str(extent).replace("-", "+").replace("+", "*").split("*")
+    unknown = {part for part in factors if part.isidentifier() and part not in sizes}
+    if len(unknown) != 1:
+        return False
+    size = unknown.pop()
+    rest, *further = (value_of(extent, {**sizes, size: value}) for value in range(3))
+    factor = further[0] - rest
+    if factor == 0 or further[1] != rest + 2 * factor:
+        return False
+    if (found - rest) % factor or (found - rest) // factor < 0:
+        raise Error(f"no size '{size}' makes {extent} {found}, which {name} has")
+    sizes[size], origin[size] = (found - rest) // factor, name
+    return True
+
+
 def bind(program, arrays, sizes):
     """Adds the sizes of a call, by the shapes of its arrays, which must agree."""
     origin = {name: "given" for name in sizes}
@@ -197,6 +214,9 @@ def bind(program, arrays, sizes):
                 raise Error(f"'{extent}' is {found} in {name}, and {sizes[extent]} by "
                             f"{origin[extent]}")
             origin.setdefault(extent, name)
+    while any(solve(name, found, extent, sizes, origin) for name, array in arrays.items()
+              for found, extent in zip(array.shape, program.inputs[name][1])):
+        pass
     for name, array in arrays.items():
         extents = program.inputs[name][1]
         shape = shape_of(extents, sizes)

@@ -114,6 +114,17 @@ except keeps.Error as error:
 keeper.forward(one, sizes={"steps": 3})
 check(np.array_equal(keeper.forward(one, sizes={"steps": 3}).x_1st, [2, 2, 2]), "and is given")
 
+import types
+halves = types.SimpleNamespace(inputs={"x": ("f32", ("batch", "2*half", "half+len"))}, states={})
+sizes = {}
+keeps._arrays.bind(halves, {"x": types.SimpleNamespace(shape=(1, 6, 5))}, sizes)
+check(sizes == {"batch": 1, "half": 3, "len": 2}, f"sizes follow from twice a size: {sizes}")
+try:
+    keeps._arrays.bind(halves, {"x": types.SimpleNamespace(shape=(1, 7, 5))}, {})
+    check(False, "no size makes an odd axis")
+except keeps.Error as error:
+    check(str(error) == "no size 'half' makes 2*half 7, which x has", error)
+
 import keywords
 named = keywords.Session(keywords.Model.random())
 check(np.array_equal(named.forward(np.ones((2, 3), np.float32)).None_, np.full((2, 3), 2.0)),

@@ -54,6 +54,26 @@ TEST_CASE("mistakes are named") {
                          "the size of len is not known: give an input that has it", UserError);
 }
 
+TEST_CASE("sizes follow from axes that are twice a size, in any order of the inputs") {
+    Graph graph;
+    const Dim half = "half", len = "len";
+    Tensor x = symbolic(graph, "x", {half * 2, half + len}), z = symbolic(graph, "z", {len});
+    output("y", sum(sum(x, 0), 0) + sum(z, 0));
+    Interpreter interpreter(graph);
+    interpreter.set("x", filled({6, 5}, 1));
+    CHECK(interpreter.sizes() == DimSizes{{Symbol("half"), 3}, {Symbol("len"), 2}});
+    CHECK_THROWS_WITH_AS(interpreter.set("z", filled({4}, 0)),
+                         "z: expected [len], got [4], where the axis is 2", UserError);
+    Interpreter later(graph);
+    later.set("z", filled({2}, 1));
+    CHECK_THROWS_WITH_AS(
+        later.set("x", filled({7, 5}, 0)),
+        "x: expected [2*half, len+half], got [7, 5]: no size 'half' makes 2*half 7", UserError);
+    CHECK_THROWS_WITH_AS(later.set("x", filled({6, 6}, 0)),
+                         "x: expected [2*half, len+half], got [6, 6], where len+half is 5",
+                         UserError);
+}
+
 TEST_CASE("a size that is negative for these inputs is named, with its line") {
     Graph graph;
     Tensor x = symbolic(graph, "x", {"n"});

@@ -157,6 +157,7 @@ TEST_CASE("nearest_name: few edits only, swaps count once, the first wins") {
     CHECK(nearest_name("vocabulary", names).empty());
     CHECK(nearest_name("", names).empty());
     CHECK(nearest_name("lay", names) == "layers");  // its start
+    CHECK(nearest_name("AdamW", std::vector<std::string>{"adam", "adamw"}) == "adamw");
     CHECK(suggestion("hiden", names) == "; did you mean 'hidden'?");
     CHECK(suggestion("zzzzzz", names).empty());
 }

@@ -118,6 +118,8 @@ TEST_CASE("safetensors: corrupt beginnings") {
           "it has 0 bytes, fewer than the 8 that hold the length of its header");
     CHECK(complaint_of_bytes(raw("1234567")) ==
           "it has 7 bytes, fewer than the 8 that hold the length of its header");
+    CHECK(complaint_of_bytes(raw("PK\x03\x04 and more")) ==
+          "it is a zip archive, as torch.save writes: write it by safetensors.torch");
     CHECK(complaint_of_bytes(file_with("{}", 0, 3)) ==
           "its header claims 3 bytes, but only 2 follow");
     CHECK(complaint_of_bytes(file_with("{}", 0, 100'000'001)) ==

@@ -33,6 +33,12 @@ constexpr void planes(Scope s) {
     s.output("y", avg_pool2d(x, {2, 3}, {.stride = 1, .padding = 1}));
     s.output("z", slice(x, 3, 1, 3, 2));
 }
+constexpr void halves(Scope s) {  // one position is left at the end, whatever the sizes
+    Tensor x = s.input("x", {"batch", 4, Dim("h") * 2, Dim("w") * 2});
+    x = conv2d(s / "c1", x, 6, 3, {.stride = 2, .padding = 1});
+    x = conv2d(s / "c2", x, 6, 3, {.padding = 1, .groups = x.dim(1)});
+    s.output("y", max_pool2d(x, 1));
+}
 constexpr void corners(Scope s) {  // fewer positions than lanes: more than taps, and fewer
     Tensor x = s.input("x", {"batch", 6, 7, 7});
     x = conv2d(s / "c1", x, 10, 3, {.padding = 1});
@@ -71,6 +77,7 @@ TEST_CASE("every kernel of convolutions is right on every target") {
     const std::vector<std::pair<std::string, const char*>> cases = {
         {kImages, "cpu"},           {file + ":lines", "cpu"},
         {file + ":planes", "cpu"},  {file + ":planes", "ptx-interpreter"},
+        {file + ":halves", "cpu"},  {file + ":halves", "ptx-interpreter"},
         {file + ":corners", "cpu"}, {file + ":corners", "ptx-interpreter"},
         {file + ":pixels", "cpu"},  {file + ":pixels", "ptx-interpreter"}};
     for (const auto& [model, target] : fovea::test::turns_of(cases, 3))

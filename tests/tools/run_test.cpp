@@ -1,6 +1,7 @@
 // `fovea run`: what it refuses before it compiles anything.
 #include <doctest/doctest.h>
 
+#include "runtime/safetensors.h"
 #include "tests/tools/run_fovea.h"
 
 using fovea::test::read_text;
@@ -42,6 +43,32 @@ TEST_CASE("missing weights and inputs are refused before kernels are compiled") 
 
     CHECK(run("masked_softmax", "masked_softmax-0").status == 0);
     CHECK_FALSE(read_text(compiler.calls).empty());
+}
+
+TEST_CASE("what a model does not use of its files is said, also of the reference") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string out = (folder.path() / "out.safetensors").string();
+    const std::vector<float> spare{1};
+    const auto with_spare = [&](const std::string& name) {
+        const auto file =
+            fovea::runtime::read_safetensors(FOVEA_SOURCE_DIR "/tests/parity/add_norm-0/" + name);
+        std::vector<fovea::runtime::TensorView> tensors(file.tensors().begin(),
+                                                        file.tensors().end());
+        tensors.push_back(fovea::runtime::f32_tensor("spare", {1}, spare));
+        fovea::runtime::write_safetensors((folder.path() / name).string(), tensors);
+        return (folder.path() / name).string();
+    };
+    // The inputs of this case have the gradient of its output, too.
+    const std::string weights = with_spare("weights.safetensors"),
+                      inputs = with_spare("inputs.safetensors");
+    for (const char* target : {"cpu", "reference"}) {
+        const auto result = run_fovea({"run", "add_norm", "--set", "hidden=9", "--target", target,
+                                       "--weights", weights, "--inputs", inputs, "--outputs", out});
+        CHECK(result.status == 0);
+        for (const std::string& path : {weights, inputs})
+            CHECK(result.output.find("warning: '" + path +
+                                     "' has tensors that add_norm does not") != std::string::npos);
+    }
 }
 
 TEST_CASE("what a checkpoint does not say is what was given beside it") {

@@ -147,6 +147,16 @@ void write_program(const std::string& path, const std::string& bytes) {
         throw UserError(fmt::format("cannot make '{}' executable: {}", path, error.message()));
 }
 
+/// A model with logits of each token is one that its author may want to go on with texts.
+void say_why_not_decoded(const LoadedModel& model) {
+    const auto why = why_not_decoded(model);
+    const bool has_logits = std::ranges::any_of(model.graph.nodes, [](const Node& node) {
+        return node.op == Op::output && node.name == "logits" && node.shape.rank() == 3;
+    });
+    if (why && has_logits && model.entry.driver != Driver::translator)
+        fmt::print(stderr, "note: the program has no train, generate and score: {}\n", *why);
+}
+
 int build_model(const Arguments& given) {
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
@@ -163,6 +173,7 @@ int build_model(const Arguments& given) {
     find_compiler_for(wanted_isas(given).front());
     LoadedModel model = load_model(given, given.model());
     take_lora(given, model);
+    say_why_not_decoded(model);
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, products_of(model));
     const Driver driver = model.entry.driver;

@@ -72,6 +72,9 @@ std::size_t used_kernels(const plan::Program& program) {
     return kernels.size();
 }
 
+/// " at batch=2 len=3", nothing where all sizes are static.
+std::string text_at(const SampleDims& dims) { return dims.empty() ? "" : " at " + text_of(dims); }
+
 }  // namespace
 
 std::string text_of(const SampleDims& dims) {
@@ -109,8 +112,7 @@ std::int64_t value_of(const Dim& dim, const SampleDims& dims) {
         overflows |= __builtin_add_overflow(value, product, &value);
     }
     if (!overflows) return value;
-    throw UserError(
-        fmt::format("{} has more than 63 bits at {}", kernel::text_of(dim), text_of(dims)));
+    throw UserError(fmt::format("{} has more than 63 bits{}", kernel::text_of(dim), text_at(dims)));
 }
 
 std::size_t bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
@@ -118,8 +120,8 @@ std::size_t bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
     std::int64_t bytes = size_of(tensor.dtype);
     for (const Dim& dim : tensor.shape)
         if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))
-            throw UserError(fmt::format("'{}', {}, has more bytes at {} than a number of 63 bits",
-                                        tensor.name, shape_text(tensor), text_of(dims)));
+            throw UserError(fmt::format("'{}', {}, has more bytes{} than a number of 63 bits",
+                                        tensor.name, shape_text(tensor), text_at(dims)));
     return std::size_t(bytes);
 }
 
@@ -130,9 +132,9 @@ void check_memory(const plan::Program& program, const SampleDims& dims) {
     const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
     if (bytes <= there) return;
     throw UserError(
-        fmt::format("inputs, parameters and outputs of {} take {:.3g} GB at {}; this "
+        fmt::format("inputs, parameters and outputs of {} take {:.3g} GB{}; this "
                     "machine has {:.3g} GB: take smaller sizes",
-                    program.name, bytes / 1e9, text_of(dims), there / 1e9));
+                    program.name, bytes / 1e9, text_at(dims), there / 1e9));
 }
 
 std::vector<runtime::BufferLife> lives_of(const plan::Program& program, const SampleDims& dims) {

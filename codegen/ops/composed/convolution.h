@@ -22,13 +22,13 @@ struct Conv1dOptions {
     int stride = 1;
     int padding = 0;  // zeros on both sides
     int dilation = 1;
-    int groups = 1;  // each takes its part of the channels and gives its part of the outputs
+    Dim groups = 1;  // each takes its part of the channels and gives its part of the outputs
 };
 struct Conv2dOptions {
     ForBoth stride = 1;
     ForBoth padding = 0;
     ForBoth dilation = 1;
-    int groups = 1;
+    Dim groups = 1;
 };
 
 namespace detail {
@@ -38,7 +38,8 @@ struct Convolution {
     const char* name;
     int axes;
     int stride[2], padding[2], dilation[2];
-    int groups;
+    int groups;  // 0 of none
+    Dim given_groups;
 
     constexpr Convolution(const Conv1dOptions& o)
         : name("conv1d"),
@@ -46,14 +47,16 @@ struct Convolution {
           stride{o.stride, 1},
           padding{o.padding, 0},
           dilation{o.dilation, 1},
-          groups(o.groups) {}
+          groups(number_of(o.groups)),
+          given_groups(o.groups) {}
     constexpr Convolution(const Conv2dOptions& o)
         : name("conv2d"),
           axes(2),
           stride{o.stride.height, o.stride.width},
           padding{o.padding.height, o.padding.width},
           dilation{o.dilation.height, o.dilation.width},
-          groups(o.groups) {}
+          groups(number_of(o.groups)),
+          given_groups(o.groups) {}
 
     constexpr const char* layout_of_x() const {
         return axes == 1 ? "[batch, channels, length]" : "[batch, channels, height, width]";
@@ -69,7 +72,8 @@ struct Convolution {
             text << name << ": expected f32, bf16 or f16 " << layout_of_x() << ", got "
                  << name_of(x.dtype()) << " " << x.shape();
         } else if (groups < 1 || !x.dim(1).without_label().divisible_by(Dim(groups))) {
-            text << name << ": " << groups << " groups do not divide the channels of " << x.shape();
+            text << name << ": " << given_groups << " groups do not divide the channels of "
+                 << x.shape();
         } else {
             for (int i = 0; i < axes; ++i)
                 if (padding[i] < 0 && !text.size())
@@ -117,6 +121,10 @@ struct Convolution {
             if (has_no_windows(name, x, 2 + i, 2 + i, size(weight, i), at(i), location))
                 return {x.graph, 0};
         return x;
+    }
+    static constexpr int number_of(const Dim& groups) {
+        const bool fits = groups.is_static() && groups.value() > 0 && groups.value() < (1 << 30);
+        return fits ? int(groups.value()) : 0;
     }
     static constexpr int size(Tensor weight, int i) { return int(weight.dim(2 + i).value()); }
     constexpr WindowOptions at(int i) const { return {stride[i], dilation[i]}; }

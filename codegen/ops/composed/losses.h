@@ -28,8 +28,8 @@ constexpr bool are_logits_and_labels(Tensor logits, Tensor labels,
         logits.graph->write_origin(text, logits.id);
         text << " do not match labels " << name_of(labels.dtype()) << " " << y
              << " (expected [..., classes], i32 [...])";
-    } else if (!(options.label_smoothing >= 0 && options.label_smoothing < 1)) {
-        text << "cross_entropy: label smoothing must be in [0, 1)";
+    } else if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1)) {
+        text << "cross_entropy: label smoothing must be in [0, 1]";
     } else if (options.label_smoothing > 0 && (!x[-1].is_static() || x[-1].value() < 2)) {
         text << "cross_entropy: label smoothing needs a static number of classes, at least 2, got "
              << x[-1];

@@ -23,7 +23,7 @@ Array convolved(const Array& x, const Array& w, const Conv2dOptions& o) {
                        std::int64_t z) {
         return a.values[std::size_t(((b * a.shape[1] + c) * a.shape[2] + y) * a.shape[3] + z)];
     };
-    const std::int64_t outputs = w.shape[0] / o.groups;
+    const std::int64_t outputs = w.shape[0] / o.groups.value();
     Array result{
         {x.shape[0], w.shape[0],
          positions(x.shape[2], w.shape[2], o.stride.height, o.padding.height, o.dilation.height),

@@ -85,4 +85,5 @@ TEST_CASE("smoothing outside [0, 1) is refused") {
     Tensor logits = input(graph, "logits", {2, 3, 5}), labels = input(graph, "labels", {2, 3}, i32);
     CHECK_THROWS_WITH(smoothed_cross_entropy(logits, labels, 0, 1.5),
                       doctest::Contains("label smoothing must be in [0, 1)"));
+    CHECK_FALSE(cross_entropy(logits, labels, {.label_smoothing = 1}).is_poison());
 }

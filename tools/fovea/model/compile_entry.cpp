@@ -17,6 +17,7 @@
 #include "tools/fovea/files/kept_library.h"
 #include "tools/fovea/model/known_models.h"
 #include "tools/fovea/model/load_model.h"
+#include "tools/fovea/model/pytorch_names.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
 
@@ -169,9 +170,10 @@ std::string what_is_there(const std::string& file, const std::string& function) 
             fmt::format("'{}' in '{}' is no model: write one function void {}(Scope) or "
                         "void {}(Scope, const Settings&)",
                         function, file, last_name(function), last_name(function)));
-    throw UserError(
-        fmt::format("'{}' does not compile: {}", file,
-                    replaced(first_error(output, included.path), included.path, included.behind)));
+    const std::string error = first_error(output, included.path);
+    throw UserError(fmt::format("'{}' does not compile: {}{}", file,
+                                replaced(error, included.path, included.behind),
+                                advice_of_pytorch_name(error)));
 }
 
 /// What a library depends on beside the files that its source includes; `made` is the precompiled

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <string_view>
 
 namespace fovea::tool {
@@ -21,10 +22,21 @@ void say_crash(int signal) {
     _exit(2);
 }
 
+/// The line of a function that calls exit, and whether one runs.
+std::string exit_line;
+bool is_in_function = false;
+
+void say_exit() {
+    if (!is_in_function) return;
+    if (write(STDERR_FILENO, exit_line.data(), exit_line.size()) < 0) _exit(2);
+    _exit(2);
+}
+
 std::string_view crash_reason(int signal) {
     switch (signal) {
         case SIGABRT:
-            return "stops at the assertion above; has a list fewer elements than it reads?";
+            return "aborts: a list has fewer elements than it reads, or an exception leaves a "
+                   "function that is noexcept";
         case SIGFPE: return "divides an integer by zero";
         default: return "reads memory that is not its own, or calls itself without end";
     }
@@ -33,6 +45,9 @@ std::string_view crash_reason(int signal) {
 }  // namespace
 
 CrashReport::CrashReport(const std::string& model) : stack_(kStackBytes) {
+    [[maybe_unused]] static const int registered = std::atexit(say_exit);
+    exit_line = "fovea: the function of " + model + " ends the process\n";
+    is_in_function = true;
     const stack_t stack{.ss_sp = stack_.data(), .ss_flags = 0, .ss_size = stack_.size()};
     sigaltstack(&stack, &last_stack_);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
@@ -46,6 +61,7 @@ CrashReport::CrashReport(const std::string& model) : stack_(kStackBytes) {
 }
 
 CrashReport::~CrashReport() {
+    is_in_function = false;
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         sigaction(kSignals[i], &last_actions_[i], nullptr);
     sigaltstack(&last_stack_, nullptr);

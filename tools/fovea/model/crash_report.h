@@ -8,9 +8,10 @@
 
 namespace fovea::tool {
 
-/// While one lives, a failed assertion of the library, a division of an integer by zero, memory
-/// that is not there and a recursion without end terminate the process with exit status 2 and a
-/// line that names the model. One at a time, in the thread that calls the model's function.
+/// While one lives, a failed assertion of the library, a call of exit or abort, a division of an
+/// integer by zero, memory that is not there and a recursion without end terminate the process with
+/// exit status 2 and a line that names the model. One at a time, in the thread that calls the
+/// model's function.
 class CrashReport {
   public:
     explicit CrashReport(const std::string& model);

@@ -79,13 +79,20 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
         add_names_in_files(graph, entry.checkpoint);
         return seal_scans(graph);
     } catch (const ModelMistakes& mistakes) {
-        throw UserError(fmt::format("{}", fmt::join(mistakes.texts(), "\nfovea: ")));
+        // Layers of one form have the same one.
+        std::vector<std::string> different;
+        for (const std::string& text : mistakes.texts())
+            if (std::ranges::find(different, text) == different.end()) different.push_back(text);
+        throw UserError(fmt::format("{}", fmt::join(different, "\nfovea: ")));
     } catch (const UserError&) {
         throw;
     } catch (const InternalError&) {
         throw;
     } catch (const std::exception& error) {
         throw UserError(fmt::format("the function of {} throws: {}", entry.name, error.what()));
+    } catch (...) {
+        throw UserError(
+            fmt::format("the function of {} throws what is no std::exception", entry.name));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/base/error.h"
@@ -12,7 +13,9 @@
 #include "codegen/graph/id_operands.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/optimize/select_mode.h"
+#include "runtime/load_parameters.h"
 #include "runtime/memory/halves.h"
+#include "runtime/trainer/weights_header.h"
 #include "runtime/weights/storage_name.h"
 #include "runtime/weights/weight_tensors.h"
 #include "tools/fovea/arguments.h"
@@ -98,7 +101,7 @@ class ReferenceRun {
         choose_outputs();
         mark_needed();
         set_parameters(model, weights);
-        set_inputs(inputs);
+        set_inputs(model, inputs);
         std::vector<Result> results;
         for (int id : outputs_)
             results.push_back(result_of(graph_[id], interpreter_.output(graph_[id].name)));
@@ -168,6 +171,19 @@ class ReferenceRun {
                 if (tensor->dtype == runtime::safetensors_name(runtime_dtype(half))) type = half;
             interpreter_.set(path, array_of(*tensor, type, what));
         }
+        if (weights) warn_of_unused_weights(model, *weights);
+    }
+    void warn_of_unused_weights(const std::string& model, const SafetensorsFile& weights) const {
+        std::set<std::string> known;
+        for (const Node& node : graph_.nodes)
+            if (node.op == Op::parameter) known.insert(graph_.path(node.scope));
+        for (const ParameterAlias& alias : graph_.aliases) known.insert(graph_.path(alias.name));
+        std::vector<std::string> unused;
+        for (const TensorView& tensor : weights.tensors())
+            if (!known.contains(tensor.name) && !runtime::is_never_read(tensor.name) &&
+                !tensor.name.starts_with(runtime::kOptimizerPrefix))
+                unused.push_back(tensor.name);
+        runtime::warn_unused(weights, model, unused);
     }
     /// The tensor of a parameter, under its own name or one that it is tied to.
     const TensorView* find_parameter(int scope, const SafetensorsFile& weights) const {
@@ -191,14 +207,16 @@ class ReferenceRun {
             return node.op == Op::output && node.name == output;
         });
     }
-    void set_inputs(const SafetensorsFile& inputs) {
+    void set_inputs(const std::string& model, const SafetensorsFile& inputs) {
         std::vector<const Node*> absent;
+        std::set<std::string> known;
         std::vector<std::string> cotangents;
         bool any_cotangent = false;
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::input) continue;
             std::string name(node.name);
+            known.insert(name);
             const TensorView* tensor = inputs.find(name);
             if (is_cotangent(node)) {
                 cotangents.push_back("'" + name + "'");
@@ -218,6 +236,10 @@ class ReferenceRun {
                             "output among the inputs: '{}' has none of {}",
                             inputs.path(), comma_list(cotangents)));
         for (const Node* node : absent) set_zeros(*node);
+        std::vector<std::string> unused;
+        for (const TensorView& tensor : inputs.tensors())
+            if (!known.contains(tensor.name)) unused.push_back(tensor.name);
+        runtime::warn_unused(inputs, model, unused);
     }
     void set_zeros(const Node& input) {
         Array zeros;
