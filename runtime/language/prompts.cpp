@@ -47,15 +47,16 @@ void add_prompt_options(Options& options) {
               .repeated = true});
 }
 
-std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights) {
+std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights,
+                                         const char* adapter) {
     if (options.has("tokenizer")) return TextTokens::of_tokenizer(options.text("tokenizer"));
     if (const std::optional<std::string> path = tokenizer_beside(options.text("weights")))
         return TextTokens::of_tokenizer(*path);
     if (std::optional<TextTokens> trained = TextTokens::of_weights(weights)) return trained;
     // Pairs that were trained beside weights without a tokenizer say what their tokens are.
-    if (options.has("adapter"))
+    if (adapter && options.given(adapter))
         if (std::optional<TextTokens> trained =
-                TextTokens::of_weights(read_safetensors(adapter_file(options.text("adapter")))))
+                TextTokens::of_weights(read_safetensors(adapter_file(options.text(adapter)))))
             return trained;
     if (options.has("ids")) return std::nullopt;
     throw UserError(

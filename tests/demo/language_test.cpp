@@ -224,6 +224,15 @@ void check_whole_tensor(const Program& program) {
                     "it into the weights, and train beside these");
 }
 
+/// Weights that do not say what their tokens are have those of the pairs trained beside them.
+void check_tokens_of_pairs(const Program& program, const std::string& measured, double nats) {
+    const auto start = fovea::runtime::read_safetensors((program.folder.path / "start").string());
+    fovea::runtime::write_safetensors((program.folder.path / "plain").string(), start.tensors());
+    CHECK(program.nats("--weights plain --adapter pairs " + measured) == nats);
+    program.folder.run("./llm merge --weights plain --adapter pairs --output whole");
+    program.folder.run("./base score --weights whole 'a text' > said");
+}
+
 }  // namespace
 
 TEST_CASE("a language model is trained, goes on with texts, and says how likely they are") {
@@ -263,6 +272,7 @@ TEST_CASE("pairs are trained beside weights that stay, and are merged into them"
     const double after = program.nats("--weights start --adapter pairs " + measured);
     CHECK(after < before - 0.01);
     CHECK(program.numbers("pairs.jsonl", "loss")[1] < before);
+    check_tokens_of_pairs(program, measured, after);
     program.folder.run(
         "./base train --data text --weights third --init start --len 32 --steps 1 > "
         "said 2>&1");
