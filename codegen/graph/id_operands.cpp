@@ -24,21 +24,19 @@ Graph with_checks(const Graph& graph) {
                  .dtype = i32,
                  .shape = result[result[id].inputs[std::size_t(operand.operand)]].shape,
                  .inputs = inputs_of({result[id].inputs[std::size_t(operand.operand)]}),
-                 .name = intern(place_of_operand(result, id, operand.holds)),
+                 .name = intern(place_of_operand(result, id, operand.holds, operand.function)),
                  .dim = operand.limit.without_label(),
                  .axis = int(operand.holds)});
     }
     return result;
 }
 
-std::string place_of_operand(const Graph& graph, int id, Holds holds) {
+std::string place_of_operand(const Graph& graph, int id, Holds holds, std::string_view function) {
     const Node& node = graph[id];
     const std::string module = graph.path(graph.scope_of(id));
-    // That of cross_entropy without lengths ignores no label.
-    const bool is_plain = node.op == Op::smoothed_cross_entropy && node.axis < 0;
-    const std::string_view op = is_plain ? "cross_entropy" : row_of(node.op).name;
     return fmt::format("{}:{}: {} of {}{}", node.location.file_name(), node.location.line,
-                       holds == Holds::ids ? "the ids" : "the lengths", op,
+                       holds == Holds::ids ? "the ids" : "the lengths",
+                       function.empty() ? row_of(node.op).name : function,
                        module.empty() ? "" : " in " + module);
 }
 

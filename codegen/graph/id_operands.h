@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/graph/graph.h"
@@ -20,6 +21,7 @@ struct IdOperand {
     int operand = 0;  // into Node::inputs
     Holds holds = Holds::ids;
     Dim limit{};
+    std::string_view function{};  // that a model calls; empty: the op's name
 };
 
 /// Those of node `id`; none for most.
@@ -30,7 +32,8 @@ std::vector<IdOperand> id_operands(const Graph& graph, int id);
 Graph with_checks(const Graph& graph);
 
 /// `model.cpp:12: the ids of gather in encoder.embedding`, for messages.
-std::string place_of_operand(const Graph& graph, int id, Holds holds);
+std::string place_of_operand(const Graph& graph, int id, Holds holds,
+                             std::string_view function = {});
 
 /// Whether a value is what `holds` says, below `limit` or up to it.
 inline bool is_within(double value, Holds holds, std::int64_t limit) {

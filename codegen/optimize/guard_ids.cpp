@@ -67,13 +67,14 @@ class Guarding {
             if (known == value && holds == operand.holds && known_limit == limit) return clamped;
         const Graph::From from(target_, node);
         const Tensor clamped = clamp({&target_, value}, operand);
-        make(target_, {.op = Op::output,
-                       .dtype = i32,
-                       .shape = target_[value].shape,
-                       .inputs = inputs_of({value}),
-                       .name = intern(place_of_operand(source_, id, operand.holds)),
-                       .dim = limit,
-                       .axis = int(operand.holds)});
+        make(target_,
+             {.op = Op::output,
+              .dtype = i32,
+              .shape = target_[value].shape,
+              .inputs = inputs_of({value}),
+              .name = intern(place_of_operand(source_, id, operand.holds, operand.function)),
+              .dim = limit,
+              .axis = int(operand.holds)});
         guarded_.emplace_back(value, operand.holds, limit, clamped.id);
         return clamped.id;
     }

@@ -321,7 +321,9 @@ class Trainer(_Held):
         settings.kind = kinds.index(optimizer)
         for name, value in numbers.items():
             if name not in dict(_Optimizer._fields_[1:]):
-                raise Error(f"an optimizer has no '{name}'")
+                known = ", ".join(field for field, _ in _Optimizer._fields_[1:])
+                raise Error(f"an optimizer has no '{name}': it has {known}, and step takes the "
+                            "learning_rate")
             setattr(settings, name, value)
         _verify_model(self, model)
         self.model, self._lock = model, threading.Lock()

@@ -110,7 +110,9 @@ Tensor smoothed_cross_entropy_derive(const Derivation& d) {
     return smoothed_cross_entropy(d.inputs[0], d.inputs[1], d.node.axis, d.node.value);
 }
 std::vector<IdOperand> smoothed_cross_entropy_ids(const Graph& graph, const Node& node) {
-    return {{1, Holds::ids, graph[node.inputs[0]].shape[-1]}};
+    // cross_entropy without lengths makes it, with no label that is padding.
+    const std::string_view function = node.axis < 0 ? "cross_entropy" : "";
+    return {{1, Holds::ids, graph[node.inputs[0]].shape[-1], function}};
 }
 std::string smoothed_cross_entropy_text(const Graph&, const Node& node) {
     return fmt::format("smoothed_cross_entropy padding={} smoothing={}", node.axis,
