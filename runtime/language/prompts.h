@@ -17,8 +17,8 @@ using Tokens = std::vector<std::int32_t>;
 /// `--weights`, `--tokenizer` and `--ids`.
 void add_prompt_options(Options& options);
 
-/// Those of `--tokenizer`, else of the tokenizer beside the weights, else those that the weights, or
-/// the file of the option `adapter` where a command has it, were trained on; none where `--ids`
+/// Those of `--tokenizer`, else of the tokenizer beside the weights, else those that the weights,
+/// or the file of the option `adapter` where a command has it, were trained on; none where `--ids`
 /// needs none. UserError where there is none and texts are to be read.
 std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights,
                                          const char* adapter = nullptr);

@@ -34,8 +34,8 @@ refuses(lambda: tokens.Session(session),
         "a Session of tokens takes a Model of tokens, not a tokens.Session")
 refuses(lambda: tokens.Session(counter.model), "not a counting.Model")
 refuses(lambda: tokens.Session(None), "not a NoneType")
-refuses(lambda: tokens.Trainer(tokens.Model.random(1), lr=1),
-        "an optimizer has no 'lr': it has beta1, beta2, epsilon, momentum, weight_decay, and step takes")
+refuses(lambda: tokens.Trainer(model, lr=1),
+        "an optimizer has no 'lr': it has beta1, beta2, epsilon, momentum, weight_decay")
 refuses(lambda: tokens.Trainer(counter.model), "a Trainer of tokens takes a Model of tokens")
 refuses(lambda: tokens.Model(5), "Model")
 
