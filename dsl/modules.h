@@ -85,7 +85,7 @@ constexpr Tensor convolution_layer(Scope s, const Convolution& c, Tensor x, cons
                                    Location location) {
     if (!is_usable(c.name, location, {x})) return poison_of({x});
     if (c.refuses(x, location)) return {x.graph, 0};
-    Shape shape{out, c.groups == 1 ? x.dim(1) : x.dim(1).without_label() / Dim(c.groups)};
+    Shape shape{out, c.groups.is_one() ? x.dim(1) : x.dim(1).without_label() / c.groups};
     Dim fan_in = shape[1].without_label();
     for (int size : kernel) {
         shape.push(Dim(size));

@@ -30,27 +30,18 @@ void verify_aliases(const Model& model, const TensorView& chosen, const std::str
     }
 }
 
-std::vector<std::string> unused_names(const Parameters& parameters, const SafetensorsFile& file,
-                                      std::string_view ignored_prefix) {
+/// Whether parameters are read from a tensor of this name, or it is there for others.
+bool is_own(const Parameters& parameters, const std::string& name) {
     const Model& model = parameters.model();
-    std::vector<std::string> unused;
-    const auto is_own = [&](const std::string& name) {
-        return parameters.find(name) >= 0 ||
+    const auto has = [&](const std::string& own) {
+        return parameters.find(own) >= 0 ||
                std::any_of(model.aliases.begin(), model.aliases.end(),
-                           [&](const Alias& alias) { return alias.name == name; });
+                           [&](const Alias& alias) { return alias.name == own; });
     };
-    const auto is_known = [&](const std::string& name) {
-        constexpr std::string_view kScales = ".scales";
-        return is_own(name) || (model.stored_weights && name.ends_with(kScales) &&
-                                is_own(name.substr(0, name.size() - kScales.size())));
-    };
-    for (const TensorView& tensor : file.tensors()) {
-        const bool is_ignored =
-            is_never_read(tensor.name) ||
-            (!ignored_prefix.empty() && tensor.name.starts_with(ignored_prefix));
-        if (!is_ignored && !is_known(tensor.name)) unused.push_back(tensor.name);
-    }
-    return unused;
+    constexpr std::string_view kScales = ".scales";
+    return has(name) || is_never_read(name) ||
+           (model.stored_weights && name.ends_with(kScales) &&
+            has(name.substr(0, name.size() - kScales.size())));
 }
 
 }  // namespace
@@ -102,14 +93,16 @@ bool is_never_read(std::string_view name) {
     return name.ends_with(".pos_table") || name.ends_with(".num_batches_tracked");
 }
 
-void warn_unused(const SafetensorsFile& file, const std::string& model,
-                 const std::vector<std::string>& names) {
-    if (names.empty()) return;
+void warn_unused(const SafetensorsFile& file, const std::string& model, const IsUsed& is_used) {
+    constexpr std::size_t kNamed = 3;
     std::string list;
-    for (std::size_t i = 0; i < names.size() && i < 3; ++i) {
-        list += (i > 0 ? ", '" : "'") + names[i] + "'";
+    std::size_t count = 0;
+    for (const TensorView& tensor : file.tensors()) {
+        if (is_used(tensor.name)) continue;
+        if (++count <= kNamed) list += (count > 1 ? ", '" : "'") + tensor.name + "'";
     }
-    if (names.size() > 3) list += " and " + std::to_string(names.size() - 3) + " more";
+    if (count == 0) return;
+    if (count > kNamed) list += " and " + std::to_string(count - kNamed) + " more";
     std::fprintf(stderr, "warning: '%s' has tensors that %s does not use: %s\n",
                  file.path().c_str(), model.c_str(), printable(list).c_str());
 }
@@ -143,7 +136,10 @@ void copy_each(Parameters& parameters, const SafetensorsFile& file, const IsWant
         verify_aliases(model, tensor, model.parameters[i].name, file);
     }
     parameters.mark_changed();
-    warn_unused(file, model.name, unused_names(parameters, file, ignored_prefix));
+    warn_unused(file, model.name, [&](const std::string& name) {
+        const bool is_ignored = !ignored_prefix.empty() && name.starts_with(ignored_prefix);
+        return is_ignored || is_own(parameters, name);
+    });
 }
 
 }  // namespace

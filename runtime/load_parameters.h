@@ -58,9 +58,9 @@ const TensorView* find_parameter(const Model& model, std::size_t i, const Safete
 /// Whether files have tensors of such a name beside parameters, which no model reads.
 bool is_never_read(std::string_view name);
 
-/// One warning on standard error: the file has tensors that `model` does not use. Names up to
-/// three; does nothing when there are none.
-void warn_unused(const SafetensorsFile& file, const std::string& model,
-                 const std::vector<std::string>& names);
+/// One warning on standard error where the file has tensors that `model` does not use: names up to
+/// three.
+using IsUsed = std::function<bool(const std::string& name)>;
+void warn_unused(const SafetensorsFile& file, const std::string& model, const IsUsed& is_used);
 
 }  // namespace fovea::runtime

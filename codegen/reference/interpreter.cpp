@@ -1,6 +1,7 @@
 // Evaluates a graph node by node with the ops' float64 semantics.
 #include "codegen/reference/interpreter.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "codegen/graph/expand_composites.h"
@@ -45,32 +46,17 @@ bool Interpreter::has(const std::string& name) const {
 }
 
 void Interpreter::bind_shape(const std::string& name, const Shape& shape, const Array& value) {
-    auto refuse = [&](const std::string& why) {
-        Text expected;
-        expected << shape;
-        throw UserError(name + ": expected " + std::string(expected.view()) + ", got " +
-                        text_of(value.shape) + why);
-    };
-    if (std::size_t(shape.rank()) != value.shape.size()) refuse("");
-    bool is_computed = false;
-    for (int i = 0; i < shape.rank(); ++i) {
-        Symbol symbol = shape[i].bare_symbol();
-        std::int64_t size = value.shape[std::size_t(i)];
-        if (symbol) {
-            std::int64_t bound = sizes_.emplace(symbol, size).first->second;
-            if (bound != size) refuse(", where the axis is " + std::to_string(bound));
-        } else if (shape[i].is_static() && shape[i].value() != size) {
-            refuse("");
-        } else if (!shape[i].is_static()) {
-            is_computed = true;
-        }
-    }
-    if (is_computed) {
-        std::erase_if(computed_, [&](const GivenShape& known) { return known.name == name; });
-        computed_.push_back({name, shape, value.shape});
-    }
     if (value.size() != std::int64_t(value.values.size()))
         throw InternalError(name + ": the array does not have as many values as its shape says");
+    std::vector<GivenShape> given = computed_;
+    std::erase_if(given, [&](const GivenShape& known) { return known.name == name; });
+    given.push_back({name, shape, value.shape});
+    solve_sizes(given, sizes_);
+    const bool is_computed = std::any_of(shape.begin(), shape.end(), [](const Dim& dim) {
+        return !dim.is_static() && !dim.bare_symbol();
+    });
+    if (!is_computed) given.pop_back();
+    computed_ = std::move(given);
 }
 
 void Interpreter::set(const std::string& name, Array value) {
@@ -82,7 +68,6 @@ void Interpreter::set(const std::string& name, Array value) {
         found = true;
     }
     if (!found) throw UserError("the model has no input or parameter " + name);
-    solve_sizes(computed_, sizes_);
     given_[name] = std::move(value);
     forget();
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <optional>
 #include <set>
 
 #include "codegen/base/error.h"
@@ -21,15 +20,15 @@ std::set<Symbol> unknown_of(const Dim& dim, const DimSizes& sizes) {
 }
 
 template <class Value>
-std::string text_of_any(const Value& value) {
+std::string as_text(const Value& value) {
     Text text;
     text << value;
     return std::string(text.view());
 }
 
 [[noreturn]] void refuse(const GivenShape& given, const std::string& why) {
-    throw UserError(fmt::format("{}: expected {}, got [{}]{}", given.name,
-                                text_of_any(given.expected), fmt::join(given.shape, ", "), why));
+    throw UserError(fmt::format("{}: expected {}, got [{}]{}", given.name, as_text(given.expected),
+                                fmt::join(given.shape, ", "), why));
 }
 
 /// Whether the axis gives the size that alone is not known.
@@ -47,8 +46,8 @@ bool solve(const GivenShape& given, int axis, DimSizes& sizes) {
     if (factor == 0 || length_at(2) != rest + 2 * factor) return false;
     const std::int64_t left = given.shape[std::size_t(axis)] - rest;
     if (left % factor != 0 || left / factor < 0)
-        refuse(given, fmt::format(": no size '{}' makes {} {}", text_of_any(symbol),
-                                  text_of_any(dim), given.shape[std::size_t(axis)]));
+        refuse(given, fmt::format(": no size '{}' makes {} {}", as_text(symbol), as_text(dim),
+                                  given.shape[std::size_t(axis)]));
     sizes[symbol] = left / factor;
     return true;
 }
@@ -56,6 +55,8 @@ bool solve(const GivenShape& given, int axis, DimSizes& sizes) {
 }  // namespace
 
 void solve_sizes(const std::vector<GivenShape>& given, DimSizes& sizes) {
+    for (const GivenShape& one : given)
+        if (std::size_t(one.expected.rank()) != one.shape.size()) refuse(one, "");
     for (bool found = true; found;) {
         found = false;
         for (const GivenShape& one : given)
@@ -68,7 +69,9 @@ void solve_sizes(const std::vector<GivenShape>& given, DimSizes& sizes) {
             if (!unknown_of(dim, sizes).empty()) continue;
             if (const std::int64_t length = value_of(sizes, dim);
                 length != one.shape[std::size_t(axis)])
-                refuse(one, fmt::format(", where {} is {}", text_of_any(dim), length));
+                refuse(one, dim.is_static()
+                                ? ""
+                                : fmt::format(", where {} is {}", as_text(dim), length));
         }
 }
 

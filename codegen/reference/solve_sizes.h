@@ -17,7 +17,8 @@ struct GivenShape {
 };
 
 /// Adds to `sizes` those that an axis with one size that is not known gives, one after the other.
-/// UserError where none fits, and where an axis whose sizes are known has another length.
+/// UserError where none fits, for another number of axes, and where an axis whose sizes are known
+/// has another length.
 void solve_sizes(const std::vector<GivenShape>& given, DimSizes& sizes);
 
 }  // namespace fovea

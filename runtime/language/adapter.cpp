@@ -94,6 +94,10 @@ void verify_has_pairs_alone(const Model& model, const std::string& path) {
                 {file.path(), whole->name});
 }
 
+std::optional<TextTokens> tokens_of_adapter(const std::string& path) {
+    return TextTokens::of_weights(read_safetensors(adapter_file(path)));
+}
+
 OptionSpec adapter_option() {
     return {.name = "adapter",
             .kind = OptionKind::text,

@@ -2,12 +2,14 @@
 // names them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../load_parameters.h"
 #include "../options.h"
 #include "../weights/weights_in_file.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -30,6 +32,9 @@ void load_pairs(Parameters& parameters, const std::string& path);
 
 /// UserError where the adapter at `path` has parameters whole, or is not right.
 void verify_has_pairs_alone(const Model& model, const std::string& path);
+
+/// What the tokens are that the adapter at `path` was trained on, where its file says so.
+std::optional<TextTokens> tokens_of_adapter(const std::string& path);
 
 /// `--adapter`.
 OptionSpec adapter_option();

@@ -334,7 +334,7 @@ int generate_command(const std::string& program, const Model& model,
             {model.name});
     const std::vector<Tokens> prompts = prompts_as_tokens(options);
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
-    std::optional<TextTokens> tokens = text_tokens_of(options, weights, "adapter");
+    std::optional<TextTokens> tokens = text_tokens_of(options, weights, true);
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));

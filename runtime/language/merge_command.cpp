@@ -11,7 +11,6 @@
 #include "../trainer/weights_header.h"
 #include "adapter.h"
 #include "adapter_config.h"
-#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -57,7 +56,7 @@ std::vector<TensorView> merged_tensors(Instance& merge, Parameters& parameters) 
 Metadata merged_metadata(const SafetensorsFile& weights, const std::string& adapter) {
     Metadata metadata = weights.metadata();
     if (TextTokens::of_weights(weights)) return metadata;
-    if (const auto tokens = TextTokens::of_weights(read_safetensors(adapter_file(adapter))))
+    if (const auto tokens = tokens_of_adapter(adapter))
         for (const auto& [name, value] : tokens->metadata()) metadata.insert_or_assign(name, value);
     return metadata;
 }

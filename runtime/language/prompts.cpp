@@ -5,7 +5,7 @@
 
 #include "../checkpoint/checkpoint_folder.h"
 #include "../error.h"
-#include "adapter_config.h"
+#include "adapter.h"
 
 namespace fovea::runtime {
 
@@ -48,15 +48,14 @@ void add_prompt_options(Options& options) {
 }
 
 std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights,
-                                         const char* adapter) {
+                                         bool takes_adapter) {
     if (options.has("tokenizer")) return TextTokens::of_tokenizer(options.text("tokenizer"));
     if (const std::optional<std::string> path = tokenizer_beside(options.text("weights")))
         return TextTokens::of_tokenizer(*path);
     if (std::optional<TextTokens> trained = TextTokens::of_weights(weights)) return trained;
     // Pairs that were trained beside weights without a tokenizer say what their tokens are.
-    if (adapter && options.given(adapter))
-        if (std::optional<TextTokens> trained =
-                TextTokens::of_weights(read_safetensors(adapter_file(options.text(adapter)))))
+    if (takes_adapter && options.given("adapter"))
+        if (std::optional<TextTokens> trained = tokens_of_adapter(options.text("adapter")))
             return trained;
     if (options.has("ids")) return std::nullopt;
     throw UserError(

@@ -18,10 +18,10 @@ using Tokens = std::vector<std::int32_t>;
 void add_prompt_options(Options& options);
 
 /// Those of `--tokenizer`, else of the tokenizer beside the weights, else those that the weights,
-/// or the file of the option `adapter` where a command has it, were trained on; none where `--ids`
+/// or the file of `--adapter` where a command takes one, were trained on; none where `--ids`
 /// needs none. UserError where there is none and texts are to be read.
 std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights,
-                                         const char* adapter = nullptr);
+                                         bool takes_adapter = false);
 
 /// What `--ids` gives, each a prompt. UserError where texts stand beside it.
 std::vector<Tokens> prompts_as_tokens(const Options& options);

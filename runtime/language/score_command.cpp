@@ -124,8 +124,7 @@ int score_command(const std::string& program, const Model& model,
     use_threads(options);
     const std::int64_t window = window_of(options, model);
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
-    const std::vector<Text> texts =
-        texts_to_score(options, text_tokens_of(options, weights, "adapter"));
+    const std::vector<Text> texts = texts_to_score(options, text_tokens_of(options, weights, true));
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));

@@ -198,11 +198,8 @@ void run_model(const Model& model, const RunRequest& request, const SafetensorsF
     instance.bind(dims);
     fill_inputs(instance, inputs, wanted);
 
-    std::vector<std::string> unused;
-    for (const TensorView& tensor : inputs.tensors()) {
-        if (!instance.has_input(tensor.name)) unused.push_back(tensor.name);
-    }
-    warn_unused(inputs, model.name, unused);
+    warn_unused(inputs, model.name,
+                [&](const std::string& name) { return instance.has_input(name); });
     instance.run(request.seed, request.step);
     write_safetensors(output_path, output_tensors(instance, wanted));
 }

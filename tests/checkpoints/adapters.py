@@ -34,7 +34,7 @@ def add_pairs(module, pairs):
 
 
 def random_pairs(module):
-    """A file's pairs of all linear layers but the last."""
+    """A file's pairs of all linear layers but the last, drawn by PyTorch's generator."""
     pairs = {}
     for name, layer in module.named_modules():
         if isinstance(layer, torch.nn.Linear) and name != "lm_head":

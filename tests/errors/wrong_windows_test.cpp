@@ -27,6 +27,7 @@ const std::vector<WrongCall> kWindows = {
     {"windows", "at most 6 axes", [](Given& g) { windows(g.six, 1, 1); }},
     {"windows", "empty", [](Given& g) { windows(g.empty, 0, 1); }},
     {"windows", "no axis -4", [](Given& g) { unfold(g.x, -4, 2, 1); }},
+    {"conv1d", "static, not len", [](Given& g) { conv1d(g.x, g.x, {.groups = "len"}); }},
     {"conv1d", "[batch, channels, length], got f32 [4]",
      [](Given& g) { conv1d(g.v, weight(g, {2, 6, 3})); }},
     {"conv1d", "got i32 [batch, len]", [](Given& g) { conv1d(g.ids, weight(g, {2, 6, 3})); }},

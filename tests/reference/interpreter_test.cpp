@@ -46,10 +46,12 @@ TEST_CASE("mistakes are named") {
                          UserError);
     CHECK_THROWS_WITH_AS(interpreter.set("x", {{2}, {1, 2}}), "x: expected [batch, 3], got [2]",
                          UserError);
+    CHECK_THROWS_WITH_AS(interpreter.set("x", filled({2, 4}, 0)),
+                         "x: expected [batch, 3], got [2, 4]", UserError);
     CHECK_THROWS_WITH_AS(interpreter.output("y"), "input x has no value: give one", UserError);
     interpreter.set("x", filled({2, 3}, 0));
     CHECK_THROWS_WITH_AS(interpreter.set("z", filled({4, 3}, 0)),
-                         "z: expected [batch, 3], got [4, 3], where the axis is 2", UserError);
+                         "z: expected [batch, 3], got [4, 3], where batch is 2", UserError);
     CHECK_THROWS_WITH_AS(value_of({}, Dim("len")),
                          "the size of len is not known: give an input that has it", UserError);
 }
@@ -63,7 +65,7 @@ TEST_CASE("sizes follow from axes that are twice a size, in any order of the inp
     interpreter.set("x", filled({6, 5}, 1));
     CHECK(interpreter.sizes() == DimSizes{{Symbol("half"), 3}, {Symbol("len"), 2}});
     CHECK_THROWS_WITH_AS(interpreter.set("z", filled({4}, 0)),
-                         "z: expected [len], got [4], where the axis is 2", UserError);
+                         "z: expected [len], got [4], where len is 2", UserError);
     Interpreter later(graph);
     later.set("z", filled({2}, 1));
     CHECK_THROWS_WITH_AS(

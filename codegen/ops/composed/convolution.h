@@ -38,8 +38,7 @@ struct Convolution {
     const char* name;
     int axes;
     int stride[2], padding[2], dilation[2];
-    int groups;  // 0 of none
-    Dim given_groups;
+    Dim groups;
 
     constexpr Convolution(const Conv1dOptions& o)
         : name("conv1d"),
@@ -47,16 +46,14 @@ struct Convolution {
           stride{o.stride, 1},
           padding{o.padding, 0},
           dilation{o.dilation, 1},
-          groups(number_of(o.groups)),
-          given_groups(o.groups) {}
+          groups(o.groups.without_label()) {}
     constexpr Convolution(const Conv2dOptions& o)
         : name("conv2d"),
           axes(2),
           stride{o.stride.height, o.stride.width},
           padding{o.padding.height, o.padding.width},
           dilation{o.dilation.height, o.dilation.width},
-          groups(number_of(o.groups)),
-          given_groups(o.groups) {}
+          groups(o.groups.without_label()) {}
 
     constexpr const char* layout_of_x() const {
         return axes == 1 ? "[batch, channels, length]" : "[batch, channels, height, width]";
@@ -71,9 +68,10 @@ struct Convolution {
         if (x.rank() != axes + 2 || !is_float(x.dtype())) {
             text << name << ": expected f32, bf16 or f16 " << layout_of_x() << ", got "
                  << name_of(x.dtype()) << " " << x.shape();
-        } else if (groups < 1 || !x.dim(1).without_label().divisible_by(Dim(groups))) {
-            text << name << ": " << given_groups << " groups do not divide the channels of "
-                 << x.shape();
+        } else if (!groups.is_static()) {
+            text << name << ": the number of groups is static, not " << groups;
+        } else if (groups.value() < 1 || !x.dim(1).without_label().divisible_by(groups)) {
+            text << name << ": " << groups << " groups do not divide the channels of " << x.shape();
         } else {
             for (int i = 0; i < axes; ++i)
                 if (padding[i] < 0 && !text.size())
@@ -87,19 +85,19 @@ struct Convolution {
     /// The same of both.
     constexpr bool refuses(Tensor x, Tensor weight, Location location) const {
         if (refuses(x, location)) return true;
-        const Dim channels = x.dim(1).without_label() / Dim(groups);
+        const Dim channels = x.dim(1).without_label() / groups;
         bool fits_x = weight.rank() == axes + 2 && weight.dtype() == x.dtype();
-        fits_x = fits_x && (groups == 1 ? fits(x.dim(1), weight.dim(1))
-                                        : weight.dim(1).without_label() == channels);
+        fits_x = fits_x && (groups.is_one() ? fits(x.dim(1), weight.dim(1))
+                                            : weight.dim(1).without_label() == channels);
         bool is_known = fits_x;
         for (int i = 0; is_known && i < axes; ++i)
             is_known = weight.dim(2 + i).is_static() && weight.dim(2 + i).value() > 0;
-        const bool divides = fits_x && weight.dim(0).without_label().divisible_by(Dim(groups));
+        const bool divides = fits_x && weight.dim(0).without_label().divisible_by(groups);
         Text text;
         if (!fits_x) {
             text << name << ": expected a weight " << name_of(x.dtype()) << " "
-                 << layout_of_weight() << " for " << groups << (groups == 1 ? " group" : " groups")
-                 << " of " << x.shape();
+                 << layout_of_weight() << " for " << groups
+                 << (groups.is_one() ? " group" : " groups") << " of " << x.shape();
             x.graph->write_origin(text, x.id);
             text << ", got " << name_of(weight.dtype()) << " " << weight.shape();
         } else if (!is_known) {
@@ -121,10 +119,6 @@ struct Convolution {
             if (has_no_windows(name, x, 2 + i, 2 + i, size(weight, i), at(i), location))
                 return {x.graph, 0};
         return x;
-    }
-    static constexpr int number_of(const Dim& groups) {
-        const bool fits = groups.is_static() && groups.value() > 0 && groups.value() < (1 << 30);
-        return fits ? int(groups.value()) : 0;
     }
     static constexpr int size(Tensor weight, int i) { return int(weight.dim(2 + i).value()); }
     constexpr WindowOptions at(int i) const { return {stride[i], dilation[i]}; }
@@ -153,7 +147,7 @@ constexpr Tensor convolve_channels(const Convolution& c, Tensor x, Tensor weight
 /// Groups of several channels: of two axes, a product for each row of the kernel, since a tensor
 /// has no room for the axes of all of them.
 constexpr Tensor convolve_groups(const Convolution& c, Tensor x, Tensor weight, Location location) {
-    const Dim groups(c.groups), channels = x.dim(1).without_label() / groups;
+    const Dim groups = c.groups, channels = x.dim(1).without_label() / groups;
     const Dim outputs = weight.dim(0).without_label() / groups;
     Tensor parts = unflatten(weight, 0, {groups, outputs}, location);
     if (c.axes == 1) {
@@ -182,9 +176,9 @@ constexpr Tensor convolve(const Convolution& c, Tensor x, Tensor weight, Locatio
     x = c.padded(x, weight, location);
     if (x.is_poison()) return x;
     const bool is_alone = weight.dim(1).is_one();
-    if (c.groups > 1 && !is_alone) return convolve_groups(c, x, weight, location);
+    if (!c.groups.is_one() && !is_alone) return convolve_groups(c, x, weight, location);
     for (int i = 0; i < c.axes; ++i) x = c.windows(x, weight, i, location);
-    if (c.groups > 1) return convolve_channels(c, x, weight, location);
+    if (!c.groups.is_one()) return convolve_channels(c, x, weight, location);
     return c.axes == 1 ? einsum("b c l k, o c k -> b o l", x, weight, location)
                        : einsum("b c y i x j, o c i j -> b o y x", x, weight, location);
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -15,21 +16,21 @@ constexpr std::size_t kStackBytes = 64 << 10;
 /// The line of each signal, written before one comes: a handler may not allocate.
 std::array<std::string, CrashReport::kSignals.size()> crash_lines;
 
-void say_crash(int signal) {
-    for (std::size_t i = 0; i < CrashReport::kSignals.size(); ++i)
-        if (CrashReport::kSignals[i] == signal)
-            if (write(STDERR_FILENO, crash_lines[i].data(), crash_lines[i].size()) < 0) _exit(2);
-    _exit(2);
-}
-
 /// The line of a function that calls exit, and whether one runs.
 std::string exit_line;
 bool is_in_function = false;
 
-void say_exit() {
-    if (!is_in_function) return;
-    if (write(STDERR_FILENO, exit_line.data(), exit_line.size()) < 0) _exit(2);
+[[noreturn]] void end_with(const std::string& line) {
+    // There is nobody to tell that it cannot be written.
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
     _exit(2);
+}
+void say_crash(int signal) {
+    const auto at = std::ranges::find(CrashReport::kSignals, signal);
+    end_with(crash_lines[std::size_t(at - CrashReport::kSignals.begin())]);
+}
+void say_exit() {
+    if (is_in_function) end_with(exit_line);
 }
 
 std::string_view crash_reason(int signal) {

@@ -178,12 +178,10 @@ class ReferenceRun {
         for (const Node& node : graph_.nodes)
             if (node.op == Op::parameter) known.insert(graph_.path(node.scope));
         for (const ParameterAlias& alias : graph_.aliases) known.insert(graph_.path(alias.name));
-        std::vector<std::string> unused;
-        for (const TensorView& tensor : weights.tensors())
-            if (!known.contains(tensor.name) && !runtime::is_never_read(tensor.name) &&
-                !tensor.name.starts_with(runtime::kOptimizerPrefix))
-                unused.push_back(tensor.name);
-        runtime::warn_unused(weights, model, unused);
+        runtime::warn_unused(weights, model, [&](const std::string& name) {
+            return known.contains(name) || runtime::is_never_read(name) ||
+                   name.starts_with(runtime::kOptimizerPrefix);
+        });
     }
     /// The tensor of a parameter, under its own name or one that it is tied to.
     const TensorView* find_parameter(int scope, const SafetensorsFile& weights) const {
@@ -236,10 +234,8 @@ class ReferenceRun {
                             "output among the inputs: '{}' has none of {}",
                             inputs.path(), comma_list(cotangents)));
         for (const Node* node : absent) set_zeros(*node);
-        std::vector<std::string> unused;
-        for (const TensorView& tensor : inputs.tensors())
-            if (!known.contains(tensor.name)) unused.push_back(tensor.name);
-        runtime::warn_unused(inputs, model, unused);
+        runtime::warn_unused(inputs, model,
+                             [&](const std::string& name) { return known.contains(name); });
     }
     void set_zeros(const Node& input) {
         Array zeros;
